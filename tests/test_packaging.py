@@ -108,6 +108,24 @@ def test_files_name_no_registry_and_no_machine(repo_root: Path) -> None:
     assert not found, "\n".join(found)
 
 
+def test_documentation_loads_nothing_from_elsewhere(repo_root: Path, tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs")
+    subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path)],
+        cwd=repo_root,
+        check=True,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+    )
+    pages = {page.name: page.read_text(encoding="utf-8") for page in tmp_path.rglob("*.html")}
+    assert "concepts.html" in pages
+    loaded = (
+        r"""<(?:script|img|iframe)[^>]+src="?https?:[^>]*|<link[^>]+stylesheet[^>]+https?:[^>]*"""
+    )
+    assert {
+        name: found for name, page in pages.items() if (found := re.findall(loaded, page))
+    } == {}
+
+
 def test_constraints_are_exact_and_cover_the_dependencies(repo_root: Path) -> None:
     lines = (repo_root / "constraints.txt").read_text(encoding="utf-8").split()
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines), "not exact, or +local"
