@@ -1,0 +1,5 @@
+"""``python -m mczsl``."""
+
+from mczsl.cli import main
+
+main()

@@ -1,0 +1,162 @@
+"""``mczsl run`` and ``mczsl methods``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mczsl.cli.output import show_table
+from mczsl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from mczsl.runs.config import RunConfig
+
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of the method; repeatable."),
+]
+
+
+def run(
+    dataset: Annotated[str, typer.Option(help="Name, `synthetic:...`, or a path.")] = "digits",
+    protocol: Annotated[str, typer.Option(help="gzsl, fixed or dynamic.")] = "gzsl",
+    method: Annotated[str, typer.Option(help="See `mczsl methods`.")] = "mczsl",
+    preset: Annotated[str, typer.Option(help="`default` (ours), or `paper`.")] = "default",
+    settings: Settings = None,
+    features: Annotated[str | None, typer.Option(help="Features file, by default res101.")] = None,
+    semantics: Annotated[str | None, typer.Option(help="Semantics, by default att.")] = None,
+    data_root: Annotated[
+        Path | None, typer.Option(envvar="MCZSL_DATA", help="Folder that holds the datasets.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of training and memory.")] = 0,
+    memory_seed: Annotated[int | None, typer.Option(help="Another seed for the memory.")] = None,
+    split_seed: Annotated[int, typer.Option(help="Seed of the image split (fixed).")] = 0,
+    order_seed: Annotated[
+        int | None, typer.Option(help="Shuffle the order of the classes by this seed.")
+    ] = None,
+    tasks: Annotated[int | None, typer.Option(help="Number of tasks K.")] = None,
+    memory_per_class: Annotated[
+        int | None, typer.Option(help="Samples that the memory may hold for each class.")
+    ] = None,
+    candidates: Annotated[
+        str, typer.Option(help="`joint`: all known classes compete; `restricted`: one side.")
+    ] = "joint",
+    out: Annotated[Path | None, typer.Option(help="Folder for the record and checkpoint.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Continue the run in this folder.")] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    threads: Annotated[int | None, typer.Option(help="Threads to compute with.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The record as the last line.")] = False,
+) -> None:
+    """Train and test one method on one dataset in one setting."""
+    from mczsl.cli.progress import watch
+    from mczsl.runs import loop
+    from mczsl.runs.interrupts import Interrupted
+
+    try:
+        with watch() as listener:
+            if resume is not None:
+                record = loop.resume(resume, listener)
+            else:
+                config = make_run_config(
+                    dataset=dataset,
+                    protocol=protocol,
+                    method=method,
+                    preset=preset,
+                    settings=parse_settings(settings or []),
+                    features=features,
+                    semantics=semantics,
+                    data_root=data_root,
+                    seeds={
+                        "training": seed,
+                        "memory": seed if memory_seed is None else memory_seed,
+                        "image_split": split_seed,
+                        "class_order": order_seed,
+                    },
+                    tasks=tasks,
+                    memory_per_class=memory_per_class,
+                    candidates=candidates,
+                    device=device,
+                    threads=threads,
+                )
+                record = loop.run(config, out, listener)
+    except Interrupted as stopped:
+        folder = resume or out
+        hint = f"continue with: mczsl run --resume {folder}" if folder else "nothing was saved"
+        print(f"mczsl: {stopped}; {hint}", file=sys.stderr)
+        raise typer.Exit(stopped.exit_code) from None
+    if as_json:
+        print(json.dumps(record))
+    else:
+        show_record(record)
+
+
+def methods(
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> None:
+    """List the methods."""
+    from mczsl.methods import available_methods
+
+    infos = available_methods().values()
+    if as_json:
+        print(json.dumps([{"name": info.name, "summary": info.summary} for info in infos]))
+    else:
+        show_table(["method", "what it is"], [[info.name, info.summary] for info in infos])
+
+
+def make_run_config(**values: Any) -> RunConfig:
+    """A run's configuration; a wrong value is named."""
+    from pydantic import ValidationError
+
+    from mczsl.runs.config import RunConfig
+
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, item['loc']))}: {item['msg']} (got {item['input']!r})"
+            for item in error.errors()
+        )
+        raise ConfigError(problems) from None
+
+
+def parse_settings(pairs: list[str]) -> dict[str, Any]:
+    """``key=value`` pairs; a value is read as JSON where it is JSON, else as text.
+
+    >>> parse_settings(["hidden=512", "memory=ring", "gating=false"])
+    {'hidden': 512, 'memory': 'ring', 'gating': False}
+    """
+    settings: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals or not key:
+            raise ConfigError(f"--set {pair!r}: write it as key=value")
+        try:
+            settings[key] = json.loads(text)
+        except ValueError:
+            settings[key] = text
+    return settings
+
+
+def show_record(record: dict[str, Any]) -> None:
+    """A table of the tasks and a line of means."""
+    rows = [
+        [task["task"], task["S"], task["U"], task["H"], task["forgetting"]]
+        for task in record["tasks"]
+    ]
+    if len(rows) > 1:
+        rows.append(["mean", record["mSA"], record["mUA"], record["mH"], record["forgetting"]])
+    semantics = "/".join(filter(None, [record["features"], record["semantics"]]))
+    show_table(
+        ["task", "S", "U", "H", "forgetting"],
+        rows,
+        title=f"{record['method']} on {record['dataset']} ({semantics}), {record['protocol']}",
+        caption=(
+            f"calibration {record['calibration']}, candidates {record['candidates']}, AUSUC "
+            f"{record['ausuc']}, training {record['train_seconds']:.1f} s, total "
+            f"{record['total_seconds']:.1f} s, {record['peak_memory_mb']:.0f} MB"
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Metrics (pure functions), testing after each task, and calibration."""

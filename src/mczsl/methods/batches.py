@@ -1,0 +1,55 @@
+"""What all methods share that train a prototype net on shuffled batches with Adam."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from pydantic import Field
+from torch.nn.functional import cross_entropy
+
+from mczsl.methods.base import Progress
+from mczsl.methods.prototypes import PrototypeConfig, PrototypeMethod, positions
+from mczsl.protocols import Samples, Task
+from mczsl.seeding import torch_generator
+
+
+class BatchConfig(PrototypeConfig):
+    """Settings of training on batches, as NM-ZSL's authors publish them."""
+
+    rate: float = Field(5e-4, gt=0, description="learning rate of Adam, a tenth in the second half")
+    weight_decay: float = Field(1e-4, ge=0)
+    epochs: int = Field(50, ge=1)
+    batch_size: int = Field(256, ge=1)
+
+
+class BatchTrainedMethod(PrototypeMethod):
+    """Cross-entropy over all classes that have samples, batch by batch."""
+
+    config: BatchConfig
+
+    def train(self, samples: Samples, task: Task) -> Iterator[Progress]:
+        """Shuffled batches of the samples, for some epochs."""
+        config = self.config
+        classes, targets = samples.labels.unique(return_inverse=True)
+        targets = targets.to(self.setting.device)
+        inputs = self.net_inputs(task.seen.attributes)[positions(classes, task.seen.ids)]
+        adam = torch.optim.Adam(
+            self.parameters(), lr=config.rate, weight_decay=config.weight_decay, fused=True
+        )
+        schedule = torch.optim.lr_scheduler.StepLR(adam, max(1, config.epochs // 2), gamma=0.1)
+        generator = torch_generator(self.setting.seeds.training, "batches", task.index)
+        for epoch in range(config.epochs):
+            order = torch.randperm(len(targets), generator=generator)
+            for rows in order.split(config.batch_size):
+                adam.zero_grad(set_to_none=True)
+                features = self.directions(samples.take(rows))
+                loss = cross_entropy(self.logits(features, inputs), targets[rows])
+                loss.backward()
+                self.adjust_gradients(generator)
+                adam.step()
+            schedule.step()
+            yield Progress(epoch + 1, config.epochs, loss.item())
+
+    def adjust_gradients(self, generator: torch.Generator) -> None:
+        """Change the gradients before a step, where a method wants to."""

@@ -1,0 +1,1 @@
+"""The parts of networks that several papers share."""
