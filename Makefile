@@ -4,8 +4,8 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-# What the checks need; the heavy extras (ray, mlflow, text, ...) are optional and guarded.
-TEST_EXTRAS := dev,docs,tables
+# What the tests use; the heavy extras (ray, mlflow, ...) are optional and guarded.
+TEST_EXTRAS := dev,docs,tables,images,text
 JOBS := 2
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
