@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from mczsl.cli import data, run
+from mczsl.cli import data, demo, run
 from mczsl.errors import MczslError
 
 app = typer.Typer(
@@ -17,6 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("demo")(demo.demo)
 app.command("run")(run.run)
 app.command("methods")(run.methods)
 app.add_typer(data.app, name="data", help="Get, list and check datasets.")
