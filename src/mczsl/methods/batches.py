@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 import torch
 from pydantic import Field
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from mczsl.methods.base import Progress
 from mczsl.methods.prototypes import PrototypeConfig, PrototypeMethod, positions
 from mczsl.protocols import Samples, Task
 from mczsl.seeding import torch_generator
+
+RowsLoss = Callable[[Tensor], Tensor]
+"""Positions of samples -> the loss on them."""
 
 
 class BatchConfig(PrototypeConfig):
@@ -27,29 +32,40 @@ class BatchTrainedMethod(PrototypeMethod):
     """Cross-entropy over all classes that have samples, batch by batch."""
 
     config: BatchConfig
+    replays: ClassVar[bool] = True
+    """Whether batches are drawn from the memory too, or from the task's own samples alone."""
 
     def train(self, samples: Samples, task: Task) -> Iterator[Progress]:
         """Shuffled batches of the samples, for some epochs."""
         config = self.config
-        classes, targets = samples.labels.unique(return_inverse=True)
-        targets = targets.to(self.setting.device)
-        inputs = self.net_inputs(task.seen.attributes)[positions(classes, task.seen.ids)]
+        loss = self._loss(samples, task)
         adam = torch.optim.Adam(
             self.parameters(), lr=config.rate, weight_decay=config.weight_decay, fused=True
         )
         schedule = torch.optim.lr_scheduler.StepLR(adam, max(1, config.epochs // 2), gamma=0.1)
         generator = torch_generator(self.setting.seeds.training, "batches", task.index)
+        remembered = torch.arange(len(task.samples.labels), len(samples.labels))
+        count = len(samples.labels if self.replays else task.samples.labels)
         for epoch in range(config.epochs):
-            order = torch.randperm(len(targets), generator=generator)
-            for rows in order.split(config.batch_size):
+            for rows in torch.randperm(count, generator=generator).split(config.batch_size):
                 adam.zero_grad(set_to_none=True)
-                features = self.directions(samples.take(rows))
-                loss = cross_entropy(self.logits(features, inputs), targets[rows])
-                loss.backward()
-                self.adjust_gradients(generator)
+                value = loss(rows)
+                value.backward()
+                self.adjust_gradients(loss, remembered, generator)
                 adam.step()
             schedule.step()
-            yield Progress(epoch + 1, config.epochs, loss.item())
+            yield Progress(epoch + 1, config.epochs, value.item())
 
-    def adjust_gradients(self, generator: torch.Generator) -> None:
-        """Change the gradients before a step, where a method wants to."""
+    def _loss(self, samples: Samples, task: Task) -> RowsLoss:
+        classes, targets = samples.labels.unique(return_inverse=True)
+        targets = targets.to(self.setting.device)
+        inputs = self.net_inputs(task.seen.attributes)[positions(classes, task.seen.ids)]
+        return lambda rows: cross_entropy(self.logits(samples.take(rows), inputs), targets[rows])
+
+    def adjust_gradients(
+        self, loss: RowsLoss, remembered: Tensor, generator: torch.Generator
+    ) -> None:
+        """Change the gradients before a step, where a method wants to.
+
+        ``remembered`` are the positions of the samples from the memory; there may be none.
+        """

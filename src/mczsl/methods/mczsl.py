@@ -112,7 +112,7 @@ class MCZSL(PrototypeMethod):
             learner.anneal(1 - epoch / max(1, config.epochs - 1))
             for _ in range(episodes):
                 chosen, rows = sampler.draw()
-                features = self.directions(samples.take(rows.flatten()))
+                features = samples.take(rows.flatten())
                 loss = learner.step(self._episode_loss(features, attributes, chosen))
             yield Progress(epoch + 1, config.epochs, loss.item())
 

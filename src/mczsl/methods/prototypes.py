@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from abc import abstractmethod
-from collections.abc import Iterator
 from typing import Literal
 
 import torch
@@ -12,15 +9,15 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from mczsl.errors import DivergedError
-from mczsl.memory import MEMORIES
-from mczsl.methods.base import Method, MethodConfig, Progress, Scorer, Setting, State
+from mczsl.methods.base import Scorer, Setting, State
+from mczsl.methods.replay import ReplayConfig, ReplayMethod, positions
 from mczsl.nn.cosine import scale_attributes
-from mczsl.protocols import ClassSet, JoinedSamples, Samples, Task
-from mczsl.seeding import derive
+from mczsl.protocols import ClassSet
+
+__all__ = ["PrototypeConfig", "PrototypeMethod", "positions"]
 
 
-class PrototypeConfig(MethodConfig):
+class PrototypeConfig(ReplayConfig):
     """Settings of a net from attributes to prototypes that are compared by cosine."""
 
     hidden: int = Field(1024, ge=1, description="width of the hidden layer")
@@ -32,49 +29,17 @@ class PrototypeConfig(MethodConfig):
     feature_transform: Literal["none", "sqrt"] = Field(
         "none", description="signed square root of every feature before the cosine"
     )
-    memory: Literal["reservoir", "ring", "none"] = Field(
-        "reservoir", description="how past samples are kept for replay"
-    )
 
 
-class PrototypeMethod(Method):
+class PrototypeMethod(ReplayMethod):
     """Scores by ``scale * cos(x, net(attributes))``. Subclasses build the net and train it."""
 
     config: PrototypeConfig
 
     def __init__(self, config: PrototypeConfig, setting: Setting):
         super().__init__(config, setting)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(derive(setting.seeds.training, "weights"))
-            self.net = self.build_net().to(setting.device)
         scale = torch.tensor(config.scale, device=setting.device)
         self.scale = nn.Parameter(scale, requires_grad=config.learn_scale)
-        capacity = 0 if config.memory == "none" else setting.memory_capacity
-        kind = MEMORIES["reservoir" if config.memory == "none" else config.memory]
-        self.memory = kind(capacity, setting.feature_dim, setting.seeds.memory)
-
-    @abstractmethod
-    def build_net(self) -> nn.Module:
-        """The net from scaled attributes (n, A) to prototypes (n, D)."""
-
-    @abstractmethod
-    def train(self, samples: Samples, task: Task) -> Iterator[Progress]:
-        """Train the net on these samples: the task's own, then those from the memory."""
-
-    def learn(self, task: Task) -> Iterator[Progress]:
-        """Train on what arrives and what is remembered; then remember some of what arrived."""
-        samples = task.samples
-        if len(self.memory):
-            samples = JoinedSamples(samples, self.memory.samples)
-        self.net.train()
-        for progress in self.train(samples, task):
-            if progress.loss is not None and not math.isfinite(progress.loss):
-                raise DivergedError(
-                    f"{self.name}: the loss is {progress.loss} in task {task.index + 1}, epoch "
-                    f"{progress.epoch}; try a lower learning rate"
-                )
-            yield progress
-        self.memory.add(task.samples)
 
     def parameters(self) -> list[nn.Parameter]:
         """Everything that training may change."""
@@ -93,39 +58,28 @@ class PrototypeMethod(Method):
     def scorer(self, classes: ClassSet) -> Scorer:
         """Scores against the classes' prototypes, which are computed once."""
         weights = self.scale.detach() * self.prototypes(classes).T
-        return lambda features: self.directions(features) @ weights
+        return lambda features: self.prepare(features) @ weights
 
     def net_inputs(self, attributes: Tensor) -> Tensor:
         """Attributes as the net takes them."""
         attributes = attributes.to(self.setting.device)
         return scale_attributes(attributes) if self.config.attribute_scaling == "l2" else attributes
 
-    def directions(self, features: Tensor) -> Tensor:
+    def prepare(self, features: Tensor) -> Tensor:
         """Features as the cosine takes them: transformed, with unit length."""
-        features = features.to(self.setting.device)
+        features = super().prepare(features)
         if self.config.feature_transform == "sqrt":
             features = features.abs().sqrt().copysign(features)
         return normalize(features, dim=1)
 
     def state(self) -> State:
-        """The net's weights, the scale and the memory."""
-        net = State({name: tensor.cpu() for name, tensor in self.net.state_dict().items()})
-        own = State({"scale": self.scale.detach().cpu()})
-        return own.with_part("net", net).with_part("memory", State(self.memory.state()))
+        """The net's weights, the memory and the scale."""
+        shared = super().state()
+        scale = self.scale.detach().to("cpu", copy=True)
+        return State(shared.tensors | {"scale": scale}, shared.values)
 
     def load_state(self, state: State) -> None:
-        """Take over weights, scale and memory."""
-        self.net.load_state_dict(state.part("net").tensors)
+        """Take over weights, memory and scale."""
+        super().load_state(state)
         with torch.no_grad():
             self.scale.copy_(state.tensors["scale"])
-        self.memory.load_state(state.part("memory").tensors)
-
-
-def positions(wanted: Tensor, ids: Tensor) -> Tensor:
-    """Where each of the ``wanted`` class numbers stands in ``ids``.
-
-    >>> positions(torch.tensor([7, 3]), torch.tensor([3, 5, 7]))
-    tensor([2, 0])
-    """
-    order = ids.argsort()
-    return order[torch.searchsorted(ids[order], wanted)]

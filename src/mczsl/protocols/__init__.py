@@ -7,6 +7,7 @@ from mczsl.protocols.plan import Plan, Stage, class_set
 from mczsl.protocols.task import (
     ClassSet,
     JoinedSamples,
+    PreparedSamples,
     Samples,
     TableSamples,
     Task,
@@ -36,6 +37,7 @@ __all__ = [
     "ClassSet",
     "JoinedSamples",
     "Plan",
+    "PreparedSamples",
     "Samples",
     "Stage",
     "TableSamples",

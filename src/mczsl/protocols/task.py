@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,7 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-_IN_MEMORY_BYTES = 2**30  # a larger selection is gathered row by row from the (mapped) table
+from mczsl.data.mapped import release_pages
+
+_IN_MEMORY_BYTES = 2**30  # a larger selection is gathered and prepared batch by batch
 
 
 class Samples(Protocol):
@@ -29,17 +32,13 @@ class TableSamples:
     def __init__(self, features: NDArray[Any], labels: NDArray[np.int64], rows: NDArray[np.int64]):
         self.labels = torch.from_numpy(np.ascontiguousarray(labels[rows]))
         self._table, self._rows = features, rows
-        size = len(rows) * features.shape[1] * 4
-        self._block = self._gather(rows) if size <= _IN_MEMORY_BYTES else None
 
     def take(self, index: Tensor) -> Tensor:
         """See :class:`Samples`."""
-        if self._block is not None:
-            return self._block[index]
-        return self._gather(self._rows[index.numpy()])
-
-    def _gather(self, rows: NDArray[np.int64]) -> Tensor:
-        return torch.from_numpy(self._table[rows].astype(np.float32, copy=False))
+        block = self._table[self._rows[index.numpy()]].astype(np.float32, copy=False)
+        if isinstance(self._table, np.memmap):
+            release_pages(self._table)
+        return torch.from_numpy(block)
 
 
 class TensorSamples:
@@ -70,6 +69,23 @@ class JoinedSamples:
         joined = one.new_empty(len(index), two.shape[1])
         joined[in_first], joined[~in_first] = one, two
         return joined
+
+
+class PreparedSamples:
+    """Samples after a transformation, which is done once and for all where they fit in memory."""
+
+    def __init__(self, samples: Samples, transform: Callable[[Tensor], Tensor]):
+        self.labels = samples.labels
+        self._samples, self._transform = samples, transform
+        everything = torch.arange(len(samples.labels))
+        size = len(everything) * samples.take(everything[:1]).nbytes
+        self._block = transform(samples.take(everything)) if size <= _IN_MEMORY_BYTES else None
+
+    def take(self, index: Tensor) -> Tensor:
+        """See :class:`Samples`."""
+        if self._block is not None:
+            return self._block[index]
+        return self._transform(self._samples.take(index))
 
 
 @dataclass(frozen=True, eq=False)
