@@ -5,7 +5,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 # What the tests use; the heavy extras (ray, mlflow, ...) are optional and guarded.
-TEST_EXTRAS := dev,docs,tables,images,text
+TEST_EXTRAS := dev,docs,tables,images,text,onnx
 JOBS := 2
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
