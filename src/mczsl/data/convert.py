@@ -13,7 +13,7 @@ _KINDS = {"b": "booleans", "U": "texts", "S": "texts", "T": "texts", "O": "mixed
 
 
 def as_matrix(values: object, what: str = "features") -> NDArray[np.float32]:
-    """A table of numbers as contiguous float32 in this machine's byte order.
+    """A table of numbers as contiguous, writable float32 in this machine's byte order.
 
     Integers and other widths are converted; texts, booleans, ragged rows and numbers beyond
     float32 are refused.
@@ -23,7 +23,7 @@ def as_matrix(values: object, what: str = "features") -> NDArray[np.float32]:
     """
     array = _numbers(values, what)
     with np.errstate(over="ignore"):
-        matrix = np.ascontiguousarray(array, dtype=np.float32)
+        matrix = np.require(array, np.float32, ["C", "A", "W"])
     if array.dtype.kind == "f" and array.dtype.itemsize > 4:
         lost = np.argwhere(np.isinf(matrix) & np.isfinite(array))
         if len(lost):

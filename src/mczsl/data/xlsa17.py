@@ -92,7 +92,7 @@ def _file(folder: Path, name: str, known: Sequence[str], kind: str, suffix: str 
 
 def _read_features(path: Path, parts: DatasetParts) -> None:
     """Fill in features and labels."""
-    file = MatFile(path, ("features", "labels"))
+    file = MatFile(path)
     with parts.collecting():
         parts.labels = _from_one(file.integers("labels"), f"{path.name}: labels")
     with parts.collecting():
@@ -111,8 +111,7 @@ def _read_features(path: Path, parts: DatasetParts) -> None:
 def _read_semantics(path: Path, parts: DatasetParts) -> None:
     """Fill in class names, attributes and splits."""
     locations = [f"{name}_loc" for name in SETS]
-    wanted = ("att", "allclasses_names", "train_loc", "val_loc", *locations)
-    file = MatFile(path, wanted)
+    file = MatFile(path)
     with parts.collecting():
         attributes = file.columns("att")
         names = file.texts("allclasses_names") if "allclasses_names" in file else []
@@ -206,7 +205,7 @@ def _order_problems(folder: Path, features: str, parts: DatasetParts) -> Iterato
                 f"testclasses.txt and test_unseen_loc differ in {len(listed ^ unseen)} classes: "
                 + suspicion
             )
-    file = MatFile(folder / f"{features}.mat", ("image_files",))
+    file = MatFile(folder / f"{features}.mat")
     images = file.texts("image_files") if "image_files" in file else []
     for row, image in enumerate(images if len(images) == len(labels) else ()):
         of_folder = numbers.get(_plain(PurePosixPath(image).parent.name), labels[row])
