@@ -1,8 +1,8 @@
 """Tensors and JSON on disk: never half-written, never silently damaged, never executable.
 
-A stored folder is a ``manifest.json`` that names its other files with their SHA-256 (safetensors
-itself would load a flipped bit without a word). Files get new names at every save and the manifest
-is replaced last, in one step: at any instant it names complete files only.
+A stored folder is a ``manifest.json`` that names the file of tensors with its SHA-256 (safetensors
+itself would load a flipped bit without a word). New tensors get a new file and the manifest is
+replaced last, in one step: at any instant it names a complete file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,18 +30,18 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 @dataclass(frozen=True)
 class Stored:
-    """What a stored folder holds: tensors by name, plain JSON values, and small texts."""
+    """What a stored folder holds: tensors by name, and plain JSON values."""
 
     tensors: Mapping[str, Tensor]
     values: Mapping[str, Any]
-    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 def save(folder: Path, kind: str, stored: Stored) -> None:
     """Write a folder so that a reader finds either all of the new content or all of the old."""
     from safetensors.torch import save as tensors_to_bytes
 
-    tensors = {name: tensor.contiguous().cpu() for name, tensor in stored.tensors.items()}
+    # Copies, as safetensors refuses tensors that share their memory.
+    tensors = {name: tensor.cpu().clone().contiguous() for name, tensor in stored.tensors.items()}
     blob = tensors_to_bytes(tensors)
     digest = hashlib.sha256(blob).hexdigest()
     weights = f"weights-{digest[:16]}.safetensors"
@@ -50,17 +50,13 @@ def save(folder: Path, kind: str, stored: Stored) -> None:
         "format_version": FORMAT_VERSION,
         "kind": kind,
         "weights": {"name": weights, "sha256": digest},
-        "texts": {
-            name: hashlib.sha256(text.encode()).hexdigest() for name, text in stored.texts.items()
-        },
         "values": stored.values,
     }
     manifest["sha256"] = _own_digest(manifest)
     write_atomically(folder / weights, blob)
-    for name, text in stored.texts.items():
-        write_atomically(folder / name, text.encode())
     write_atomically(folder / MANIFEST, json.dumps(manifest, indent=1, allow_nan=False).encode())
-    for stale in folder.glob("weights-*.safetensors"):
+    # What earlier saves left: their weights, and half a file if one of them was killed.
+    for stale in (*folder.glob("weights-*.safetensors"), *folder.glob(".*.partial")):
         if stale.name != weights:
             stale.unlink(missing_ok=True)
 
@@ -72,10 +68,10 @@ def load(folder: Path, kind: str) -> Stored:
     manifest = read_manifest(folder, kind)
     weights = manifest["weights"]
     blob = _verified(folder, weights["name"], weights["sha256"])
-    texts = {
-        name: _verified(folder, name, digest).decode() for name, digest in manifest["texts"].items()
-    }
-    return Stored(tensors_from_bytes(blob), manifest["values"], texts)
+    try:
+        return Stored(tensors_from_bytes(blob), manifest["values"])
+    except Exception as error:  # whatever a stranger's bytes make the parser raise
+        raise StorageError(f"{folder / weights['name']}: holds no tensors ({error})") from None
 
 
 def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
@@ -97,9 +93,12 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
         )
     if manifest.get("sha256") != _own_digest(manifest):
         raise StorageError(f"{path}: is damaged (its checksum differs); restore it from a copy")
-    if manifest["kind"] != kind:
-        raise StorageError(f"{folder}: is a saved {manifest['kind']}, not a {kind}")
-    return manifest
+    match manifest:
+        case {"kind": str(found), "weights": {"name": str(), "sha256": str()}, "values": dict()}:
+            if found != kind:
+                raise StorageError(f"{folder}: is a saved {found}, not a {kind}")
+            return manifest
+    raise StorageError(f"{path}: lacks parts that every saved {kind} has; get it anew")
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -107,7 +106,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, temporary = tempfile.mkstemp(".partial", f".{path.name}.", path.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
@@ -138,9 +137,9 @@ def _own_digest(manifest: Mapping[str, Any]) -> str:
 
 def _verified(folder: Path, name: str, digest: str) -> bytes:
     """The bytes of a file beside the manifest, if they are those that were written."""
-    if not _PLAIN_NAME.fullmatch(name):
-        raise StorageError(f"{folder}: refuses the file name {name!r}, which leads elsewhere")
     path = folder / name
+    if not _PLAIN_NAME.fullmatch(name) or path.is_symlink():
+        raise StorageError(f"{folder}: refuses the file name {name!r}, which leads elsewhere")
     try:
         content = path.read_bytes()
     except OSError as error:
