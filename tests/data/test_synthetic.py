@@ -135,6 +135,9 @@ def test_name_is_the_same_for_the_same_settings() -> None:
     assert first.name == parse_and_generate("synthetic:classes=7,seed=2").name
     assert first.name == "synthetic:classes=7,seed=2"
     assert parse_and_generate("synthetic").name == "synthetic"
+    resized = parse_and_generate("synthetic:sun,classes=40,unseen=9,features=8,samples=3")
+    assert resized.name.startswith("synthetic:attributes=102,classes=40,")  # it is no SUN any more
+    assert parse_and_generate(resized.name).fingerprint == resized.fingerprint
 
 
 @pytest.mark.parametrize(

@@ -97,18 +97,19 @@ def parse_and_generate(spec: str) -> FeatureDataset:
     given = dict(map(_setting, parts))
     if len(given) < len(parts):
         raise ConfigError(f"dataset {spec!r} sets something twice")
+    base = _preset(preset)
     try:
-        wanted = SyntheticSpec.model_validate(_preset(preset) | given)
+        wanted = SyntheticSpec.model_validate(base | given)
     except ValidationError as error:
         first = error.errors()[0]
         where = "".join(f" {part}={given.get(str(part))}:" for part in first["loc"])
         reason = first["msg"].removeprefix("Value error, ")
         raise ConfigError(f"dataset {spec!r}:{where} {reason}") from None
-    # The published image counts belong to the published classes.
-    resized = given.keys() & {"classes", "unseen", "samples"}
-    images = _REAL[preset][-1] if preset and not resized else wanted.image_counts()
-    settings = [f"{key}={getattr(wanted, key)}" for key in sorted(given)]
-    name = ":".join(filter(None, ("synthetic", ",".join(filter(None, [preset, *settings])))))
+    images, label, shown = wanted.image_counts(), "", {*given, *base}
+    if preset and not given.keys() & {"classes", "unseen", "samples"}:  # else it is no CUB any more
+        images, label, shown = _REAL[preset][-1], preset, {*given}
+    settings = [f"{key}={getattr(wanted, key)}" for key in sorted(shown)]
+    name = ":".join(filter(None, ("synthetic", ",".join(filter(None, [label, *settings])))))
     try:
         return generate(wanted, name, images)
     except MemoryError:
