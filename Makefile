@@ -75,7 +75,7 @@ $(VENV)/.core: $(VENV)/.created pyproject.toml constraints.txt
 	@$(PIP_INSTALL) -e .
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.core
+$(VENV)/.test: $(VENV)/.core Makefile
 	@echo "== Installing the tools for the checks"
 	@$(PIP_INSTALL) -e ".[$(TEST_EXTRAS)]"
 	@touch $@

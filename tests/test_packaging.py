@@ -16,7 +16,7 @@ LINE_LIMIT = 400
 # user's own pip settings, and the pages must be true on every machine.
 MACHINE_TRACES = re.compile(
     r"pypi\.org|pythonhosted\.org|download\.pytorch\.org|--index-url|--extra-index-url|--find-links"
-    r"|/opt/pypi|/root/|/home/\w|/work/"
+    r"|/opt/pypi|/root/|/work/"
 )
 LAZY_COMMANDS = {
     "mczsl --help": ["--help"],
@@ -24,8 +24,6 @@ LAZY_COMMANDS = {
     "mczsl methods": ["methods"],
     "mczsl datasets": ["datasets"],
 }
-HAS_CLI = any((Path(__file__).parents[1] / "src" / "mczsl").glob("cli/__init__.py"))
-needs_cli = pytest.mark.skipif(not HAS_CLI, reason="src/mczsl/cli does not exist yet")
 HEAVY = ("torch", "scipy", "sklearn", "matplotlib", "pandas")
 
 
@@ -155,7 +153,6 @@ def test_typed_marker_is_installed() -> None:
     assert Path(mczsl.__file__).with_name("py.typed").is_file()
 
 
-@needs_cli
 @pytest.mark.parametrize("arguments", LAZY_COMMANDS.values(), ids=LAZY_COMMANDS.keys())
 def test_quick_commands_load_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
     """Help in half a second means: nobody imports torch on the way to it."""
@@ -178,7 +175,6 @@ def test_quick_commands_load_nothing_heavy(arguments: list[str], tmp_path: Path)
     assert json.loads(done.stderr.splitlines()[-1]) == {"code": 0, "heavy": []}
 
 
-@needs_cli
 def test_python_dash_m_answers_without_torch(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "mczsl", "--help"],
