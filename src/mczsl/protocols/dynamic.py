@@ -3,7 +3,6 @@
 import numpy as np
 
 from mczsl.data import FeatureDataset
-from mczsl.errors import DataError
 from mczsl.protocols.plan import (
     Plan,
     Stage,
@@ -12,6 +11,7 @@ from mczsl.protocols.plan import (
     memory_capacity,
     number_of_tasks,
     ordered,
+    require_test_images,
     rows_of,
 )
 from mczsl.seeding import Seeds
@@ -22,8 +22,7 @@ def plan(
 ) -> Plan:
     """Seen and unseen classes each cut into K tasks; the published image split; means over K."""
     labels, splits = dataset.labels, dataset.splits
-    if not len(splits.test_unseen):
-        raise DataError(f"{dataset.name}: no image of an unseen class to test on")
+    require_test_images(dataset)
     fewest = min(len(dataset.seen_classes), len(dataset.unseen_classes))
     count = number_of_tasks(dataset, tasks, most=fewest)
     new_seen = cut_evenly(ordered(dataset.seen_classes, seeds.class_order, "seen"), count)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from mczsl.data import FeatureDataset
-from mczsl.errors import DataError
-from mczsl.protocols.plan import Plan, Stage
+from mczsl.errors import ConfigError
+from mczsl.protocols.plan import Plan, Stage, require_test_images
 from mczsl.seeding import Seeds
 
 
@@ -12,8 +12,9 @@ def plan(
     dataset: FeatureDataset, tasks: int | None, memory_per_class: int | None, seeds: Seeds
 ) -> Plan:
     """Train on ``trainval``, test on ``test_seen`` and ``test_unseen``; nothing needs a memory."""
-    if not len(dataset.splits.test_unseen):
-        raise DataError(f"{dataset.name}: no image of an unseen class to test on")
+    require_test_images(dataset)
+    if tasks not in (None, 1):
+        raise ConfigError(f"gzsl has one task, not {tasks}; choose the protocol fixed or dynamic")
     stage = Stage(
         new_classes=dataset.seen_classes,
         train_rows=np.sort(dataset.splits.trainval),

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from mczsl.data import FeatureDataset
-from mczsl.errors import ConfigError
+from mczsl.errors import ConfigError, DataError
 from mczsl.protocols.task import ClassSet, TableSamples, Task
 from mczsl.seeding import numpy_generator
 
@@ -60,8 +60,19 @@ def class_set(dataset: FeatureDataset, classes: Integers) -> ClassSet:
 
 
 def short_name(dataset: FeatureDataset) -> str:
-    """The name by which the paper's tables know a dataset: ``synthetic:cub`` counts as CUB."""
-    return dataset.name.lower().removeprefix("synthetic:")
+    """The name in the paper's tables: ``synthetic:cub,difficulty=0.8`` counts as CUB."""
+    return dataset.name.lower().removeprefix("synthetic:").partition(",")[0]
+
+
+def require_test_images(dataset: FeatureDataset) -> None:
+    """The published splits must leave something to measure on either side."""
+    splits = dataset.splits
+    for side, rows in (("a seen", splits.test_seen), ("an unseen", splits.test_unseen)):
+        if not len(rows):
+            raise DataError(
+                f"{dataset.name}: no image of {side} class to test on; add some to the splits, or "
+                "use the fixed protocol, which splits the images itself"
+            )
 
 
 def number_of_tasks(dataset: FeatureDataset, tasks: int | None, most: int) -> int:
