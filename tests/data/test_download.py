@@ -94,18 +94,20 @@ def test_gives_up_but_keeps_what_arrived(server: Server, target: Path) -> None:
     assert target.read_bytes() == CONTENT
 
 
-def test_changed_file_is_not_spliced(server: Server, target: Path) -> None:
-    server.break_after = [20_000] * 5
+@pytest.mark.parametrize(
+    ("heeds_if_range", "tags"),
+    [
+        (True, ('"first"', '"second"')),
+        (False, ('"first"', '"second"')),  # sends the rest of another version all the same
+        (True, ("", "")),  # does not tell one version from another
+    ],
+)
+def test_changed_file_is_not_spliced(
+    server: Server, target: Path, heeds_if_range: bool, tags: tuple[str, str]
+) -> None:
+    server.break_after, server.heeds_if_range, server.tag = [20_000] * 5, heeds_if_range, tags[0]
     refused(server, target, "broke")
-    server.content, server.tag = archive_bytes(fill=1), '"second"'
-    download.get(server.url, target)
-    assert target.read_bytes() == server.content
-
-
-def test_changed_file_is_not_spliced_even_if_the_server_would(server: Server, target: Path) -> None:
-    server.break_after, server.heeds_if_range = [20_000] * 5, False
-    refused(server, target, "broke")
-    server.content, server.tag = archive_bytes(fill=1), '"second"'
+    server.content, server.tag = archive_bytes(fill=1), tags[1]
     download.get(server.url, target)
     assert target.read_bytes() == server.content
 
