@@ -142,11 +142,11 @@ def _number_classes(
     """Fill in the class names; which class number each text stands for."""
     by_name = {name: number for number, name in enumerate(names or ())}
     used = set(labels)
-    positions = sorted(int(each) for each in used if each.isdecimal())
+    positions = sorted(int(each) for each in used if each.removeprefix("-").isdecimal())
     lookup = by_name
     if len(positions) == len(used) and not used & by_name.keys():
         start = 1 if positions[:1] > [0] and positions[-1] == n_classes else 0
-        lookup = {str(number + start): number for number in range(n_classes)}
+        lookup = {str(number + start): number for number in range(n_classes)} | by_name
         parts.provenance["labels"] = f"positions from {start}"
     elif names is None:
         raise DataError("labels are not all whole numbers, so class_names must name the attributes")
@@ -160,7 +160,7 @@ def _numbers(texts: Sequence[str], lookup: Mapping[str, int], what: str) -> NDAr
     if unknown:
         text = texts[unknown[0]]
         near = difflib.get_close_matches(text, lookup, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "add its attributes, or drop the rows"
+        hint = f"did you mean {near[0]!r}?" if near else "add its attributes, or drop the rows."
         if unknown == [0]:
             hint += " If it is a header, call it 'label'"
         raise DataError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import NamedTuple
 
 from mczsl.data import arrays, xlsa17
 from mczsl.data.dataset import DatasetParts, FeatureDataset
-from mczsl.data.files import reading, same_name
+from mczsl.data.files import same_name
 from mczsl.errors import DataError, unknown_name
 
 
@@ -110,11 +109,10 @@ def available(root: Path | str | None = None) -> list[DatasetInfo]:
 
 def data_root(root: Path | str | None = None) -> Path:
     """Where datasets are kept: ``root``, else ``MCZSL_DATA``, else a place of this user's own."""
-    chosen = root or os.environ.get("MCZSL_DATA")
-    if not chosen:
-        return _user_folder() / "mczsl"
-    path = Path(chosen)
-    if not path.is_dir():
+    from mczsl.data.download import default_root
+
+    path = Path(root) if root else default_root()
+    if not path.is_dir() and (root or os.environ.get("MCZSL_DATA")):
         raise DataError(f"the data root {path} is not a folder; see --data-root and MCZSL_DATA")
     return path
 
@@ -126,8 +124,11 @@ def find_path(name: str, root: Path | str | None = None) -> Path:
     found = same_name(name, known)
     if found is not None:
         return known[found]
-    path = Path(name)
-    if path.exists():
+    path = Path(os.path.abspath(name))
+    if name and path.exists():
+        inside = {} if _is_dataset(path) or path.is_file() else _on_disk(path)
+        if inside:
+            raise DataError(f"{name} is a folder of datasets; name one: {', '.join(inside)}")
         return path
     hint = f"Looked in {folder}; `mczsl data get` downloads the public datasets"
     raise unknown_name(
@@ -136,15 +137,32 @@ def find_path(name: str, root: Path | str | None = None) -> Path:
 
 
 def _on_disk(root: Path) -> dict[str, Path]:
-    """Datasets in a data root by name. The public archive unpacks to ``xlsa17/data``."""
+    """Datasets in a data root by name, also those of an archive unpacked there."""
     found: dict[str, Path] = {}
-    for folder in (root, root / "data", root / "xlsa17", root / "xlsa17" / "data"):
-        if folder.is_dir():
-            with reading(folder):
-                for path in sorted(folder.iterdir()):
-                    if xlsa17.is_dataset(path) or arrays.is_dataset(path):
-                        found.setdefault(path.stem if path.is_file() else path.name, path)
+    others = _collect(root, found)
+    for folder in others:  # the public archive is xlsa17/data/...
+        inner = _collect(folder, found)
+        for data in inner:
+            if data.name == "data":
+                _collect(data, found)
     return found
+
+
+def _collect(folder: Path, found: dict[str, Path]) -> list[Path]:
+    """Add the datasets in a folder to those found; the folders in it that are none."""
+    others: list[Path] = []
+    if not os.access(folder, os.R_OK | os.X_OK):
+        return others
+    for path in sorted(folder.iterdir()):
+        if _is_dataset(path):
+            found.setdefault(path.stem if path.is_file() else path.name, path)
+        elif path.is_dir():
+            others.append(path)
+    return others
+
+
+def _is_dataset(path: Path) -> bool:
+    return xlsa17.is_dataset(path) or arrays.is_dataset(path)
 
 
 def _describe(name: str, path: Path) -> DatasetInfo:
@@ -153,14 +171,3 @@ def _describe(name: str, path: Path) -> DatasetInfo:
     features, semantics = tuple(xlsa17.features_in(path)), tuple(xlsa17.semantics_in(path))
     description = _KNOWN.get(name.lower(), "in the xlsa17 layout")
     return DatasetInfo(name, "xlsa17", description, features, semantics)
-
-
-def _user_folder() -> Path:
-    """The user's place for data; a temporary one for a user without a home."""
-    named = os.environ.get("XDG_DATA_HOME")
-    if named:
-        return Path(named)
-    try:
-        return Path.home() / ".local" / "share"
-    except RuntimeError:
-        return Path(tempfile.gettempdir())

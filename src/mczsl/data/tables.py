@@ -97,7 +97,7 @@ def _label_text(value: Any, row: int, what: str) -> str:
     if isinstance(value, bytes):
         value = value.decode("utf-8", errors="replace")
     if value is None or value != value or (isinstance(value, str) and not value.strip()):
-        raise DataError(f"{what}: row {row} has no label; give it one or drop the row")
+        raise DataError(f"{what}: row {row} is empty; fill it in or drop the row")
     if isinstance(value, str):
         text = value.strip()
         whole, point, fraction = text.partition(".")
@@ -121,26 +121,28 @@ def _suffix(path: Path) -> str:
 def _csv_table(path: Path, named: bool) -> tuple[list[str], NDArray[np.float32]]:
     """Row names (when ``named``) and numbers, without header and index column."""
     skip = 1 if named else 0
-    names: list[str] = []
+    first_cells: list[str] = []
     rows: list[NDArray[np.float32]] = []
     with reading(path, "save it as CSV in UTF-8"):
         delimiter = _delimiter(path)
         for number, record in enumerate(_records(path, delimiter)):
+            where = f"{path}: row {len(rows)}"
+            if not record:
+                raise DataError(f"{where} is a blank line; fill it in or drop it")
             if number == 0 and _is_header(record, named):
                 # pandas writes an unnamed first column for its index
                 skip += not named and not record[0].strip()
                 continue
-            where = f"{path}: row {len(rows)}"
             if rows and len(record) - skip != len(rows[0]):
                 raise DataError(
                     f"{where} has {len(record)} columns, the rows before it "
                     f"{len(rows[0]) + skip}; every row needs the same"
                 )
             rows.append(_floats(record[skip:], delimiter, where))
-            names.extend(label_texts(record[:1], f"{where}, class name") if named else ())
+            first_cells.append(record[0])
     if not rows:
         raise DataError(f"{path}: has no rows of numbers")
-    return names, np.stack(rows)
+    return label_texts(first_cells, f"{path}: class names") if named else [], np.stack(rows)
 
 
 def _csv_labels(path: Path) -> list[str]:
@@ -200,12 +202,15 @@ def _is_header(record: list[str], named: bool) -> bool:
     Where only some cells are numbers it is data with a fault, to be reported as such.
     """
     cells = [cell.strip() for cell in record]
-    if named and cells[:1] and cells[0].lower() in {"", *_LABEL_HEADERS}:
+    if named and cells[0].lower() in {"", *_LABEL_HEADERS}:
         return True
-    if named or cells[:1] == [""]:
+    has_index = cells[0] == ""  # as pandas writes it
+    if named or has_index:
         cells = cells[1:]
     counted = [[str(number + start) for number in range(len(cells))] for start in (0, 1)]
-    return (len(cells) > 1 and cells in counted) or not any(map(_is_number_or_empty, cells))
+    # Fewer numbers than these may well be a row of data, and a lost row is worse than an error.
+    is_counted = cells in counted and (has_index or len(cells) >= 4)
+    return is_counted or not any(map(_is_number_or_empty, cells))
 
 
 def _is_number_or_empty(cell: str) -> bool:
