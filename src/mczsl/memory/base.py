@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mczsl.errors import ConfigError, StorageError
+from mczsl.memory.hashing import keyed_hash
 from mczsl.protocols import Samples, TensorSamples
 
 
 class Memory(ABC):
-    """At most ``capacity`` samples. ``priority`` is each kept sample's claim to its place."""
+    """At most ``capacity`` distinct samples, in order of arrival, each with a random priority."""
 
     def __init__(self, capacity: int, feature_dim: int, seed: int = 0):
         if capacity < 0:
@@ -33,13 +34,15 @@ class Memory(ABC):
         return TensorSamples(self.features, self.labels)
 
     def add(self, samples: Samples) -> None:
-        """Offer every sample once; duplicates of what is kept or offered are not kept twice."""
+        """Offer samples. One that is offered again counts once, and as the newest."""
         if not self.capacity or not len(samples.labels):
             return
-        fresh = self._priorities(samples)
+        fresh = keyed_hash(samples, self.features.shape[1], self.seed)
         labels = torch.cat([self.labels, samples.labels])
         priority = torch.cat([self.priority, fresh])
-        keep = torch.from_numpy(self._choose(labels.numpy(), priority.numpy()))
+        newest = _last_of_equals(priority.numpy())
+        chosen = self._choose(labels.numpy()[newest], priority.numpy()[newest])
+        keep = torch.from_numpy(newest[chosen])
         old, new = keep[keep < len(self)], keep[keep >= len(self)] - len(self)
         self.features = torch.cat([self.features[old], samples.take(new)])
         self.labels, self.priority = labels[keep], priority[keep]
@@ -49,7 +52,7 @@ class Memory(ABC):
         return {"features": self.features, "labels": self.labels, "priority": self.priority}
 
     def load_state(self, state: dict[str, Tensor]) -> None:
-        """Restore; a smaller capacity than before keeps the samples with the best claims."""
+        """Restore; a smaller capacity than before keeps what would have been kept with it."""
         if state["features"].shape[1:] != self.features.shape[1:]:
             raise StorageError(
                 f"the stored memory holds {state['features'].shape[1]}-dimensional samples, "
@@ -60,11 +63,19 @@ class Memory(ABC):
         self.priority = state["priority"][keep]
 
     @abstractmethod
-    def _priorities(self, samples: Samples) -> Tensor:
-        """The claim of each offered sample; the lowest are kept. Duplicates get equal claims."""
-
-    @abstractmethod
     def _choose(
         self, labels: NDArray[np.int64], priority: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """Positions of the samples to keep, at most ``capacity`` of them, in ascending order."""
+        """Positions of the samples to keep, at most ``capacity`` of them, in ascending order.
+
+        The samples to choose from are distinct and in order of arrival.
+        """
+
+
+def _last_of_equals(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Positions of the last occurrence of each value, in ascending order.
+
+    >>> _last_of_equals(np.array([5.0, 7.0, 5.0]))
+    array([1, 2])
+    """
+    return np.sort(len(values) - 1 - np.unique(values[::-1], return_index=True)[1])
