@@ -1,11 +1,151 @@
-"""Building a method as its configuration asks, with or without calibration of seen scores."""
+"""An offset on the scores of seen classes, chosen without any unseen class.
+
+Training pulls samples towards the classes it knows, so a seen class wins too often against one that
+is only described. ``calibration="auto"`` measures that bias on a *shadow*: a second copy of the
+method that learns the same stream but never gets a fixed fifth of the classes, nor a fifth of the
+samples of the others. To the shadow the held-out classes are unseen, although there are samples of
+them: in the task that arrives and in the method's own memory. The offset with the best harmonic
+mean there serves the method itself. The shadow replays from the method's memory, so not one more
+sample is kept.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mczsl.evaluation.metrics import best_offset
+from mczsl.evaluation.stage import compare_samples
+from mczsl.memory import Memory
+from mczsl.memory.hashing import keyed_hash
 from mczsl.methods import get_method
-from mczsl.methods.base import Method, MethodConfig, Setting
+from mczsl.methods.base import Method, MethodConfig, Progress, Scorer, Setting, State
+from mczsl.methods.replay import ReplayMethod
+from mczsl.protocols import ClassSet, JoinedSamples, Samples, SelectedSamples, Task, TensorSamples
+from mczsl.seeding import derive, numpy_generator
+
+HOLD_OUT_EVERY = 5  # every fifth class, and of the other classes every fifth sample
 
 
 def build_method(name: str, config: MethodConfig, setting: Setting) -> Method:
-    """The method of this name."""
-    return get_method(name)(config, setting)
+    """The method of this name, calibrated if its configuration asks for it."""
+    method = get_method(name)
+    if config.calibration == "none":
+        return method(config, setting)
+    return CalibratedMethod(method, config, setting)
+
+
+class CalibratedMethod(Method):
+    """A method whose seen scores are lowered by what its shadow finds best."""
+
+    def __init__(self, method: type[Method], config: MethodConfig, setting: Setting):
+        super().__init__(config, setting)
+        self.name = method.name
+        self.uses_unseen_attributes = method.uses_unseen_attributes
+        self.classes_are_independent = method.classes_are_independent
+        self.method, self.shadow = method(config, setting), method(config, setting)
+        if isinstance(self.method, ReplayMethod) and isinstance(self.shadow, ReplayMethod):
+            self.shadow.memory = ShadowMemory(self.method.memory, self._is_shown)
+        self.seen: list[int] = []  # class numbers in order of arrival
+        self.held_out: set[int] = set()
+        self.offsets: list[float] = []
+
+    @property
+    def offset(self) -> float:
+        """What is taken off the score of every seen class."""
+        return float(np.mean(self.offsets[-5:])) if self.offsets else 0.0
+
+    def learn(self, task: Task) -> Iterator[Progress]:
+        """Let the shadow learn its part and measure the bias, then learn the task."""
+        self._admit(task)
+        shown = torch.nonzero(self._is_shown(task.samples)).flatten()
+        known = ~torch.isin(task.seen.ids, torch.tensor(sorted(self.held_out)))
+        if len(shown):
+            mine = SelectedSamples(task.samples, shown)
+            part = Task(task.index, mine, task.seen.select(known), task.unseen)
+            for progress in self.shadow.learn(part):
+                yield Progress(progress.epoch, 2 * progress.epochs, progress.loss)
+        self._measure(task, known)
+        for progress in self.method.learn(task):
+            yield Progress(progress.epochs + progress.epoch, 2 * progress.epochs, progress.loss)
+
+    def scorer(self, classes: ClassSet) -> Scorer:
+        """The method's scores, less the offset for classes that were seen."""
+        score = self.method.scorer(classes)
+        seen = torch.isin(classes.ids, torch.tensor(self.seen, dtype=torch.int64))
+        penalty = self.offset * seen.float().to(self.setting.device)
+        return lambda features: score(features) - penalty
+
+    def state(self) -> State:
+        """Both learners, the classes and the offsets."""
+        values = {"seen": self.seen, "held_out": sorted(self.held_out), "offsets": self.offsets}
+        own = State({}, {"calibration": values})
+        return own.with_part("method", self.method.state()).with_part("shadow", self.shadow.state())
+
+    def load_state(self, state: State) -> None:
+        """Take over both learners, the classes and the offsets."""
+        self.method.load_state(state.part("method"))
+        self.shadow.load_state(state.part("shadow"))
+        values = state.values["calibration"]
+        self.seen, self.offsets = list(values["seen"]), list(values["offsets"])
+        self.held_out = set(values["held_out"])
+
+    def _admit(self, task: Task) -> None:
+        """Note the classes that arrive; every fifth one is held out from the shadow."""
+        fresh = [number for number in task.seen.ids.tolist() if number not in set(self.seen)]
+        numpy_generator(self.setting.seeds.training, "held out", task.index).shuffle(fresh)
+        for number in fresh:
+            self.seen.append(number)
+            if len(self.seen) % HOLD_OUT_EVERY == 0:
+                self.held_out.add(number)
+
+    def _is_shown(self, samples: Samples) -> Tensor:
+        """Which samples the shadow may train on. It depends on nothing but the sample itself."""
+        key = derive(self.setting.seeds.training, "kept aside")
+        aside = keyed_hash(samples, self.setting.feature_dim, key) < 1 / HOLD_OUT_EVERY
+        return ~aside & ~torch.isin(samples.labels, torch.tensor(sorted(self.held_out)))
+
+    def _measure(self, task: Task, known: Tensor) -> None:
+        """Find the best offset for the shadow on samples that it never saw."""
+        samples = task.samples
+        if isinstance(self.method, ReplayMethod) and len(self.method.memory):
+            samples = JoinedSamples(samples, self.method.memory.samples)
+        new = torch.nonzero(~self._is_shown(samples)).flatten()
+        test = SelectedSamples(samples, new)
+        is_unseen = torch.isin(test.labels, torch.tensor(sorted(self.held_out)))
+        if is_unseen.any() and not is_unseen.all():
+            outcomes = compare_samples(
+                self.shadow,
+                test,
+                ~is_unseen.numpy(),
+                task.seen.select(known),
+                task.seen.select(~known),
+            )
+            self.offsets.append(best_offset(outcomes))
+
+
+class ShadowMemory(Memory):
+    """What the shadow may replay of its method's memory. It keeps nothing itself."""
+
+    def __init__(self, memory: Memory, is_shown: Callable[[Samples], Tensor]):
+        super().__init__(0, memory.features.shape[1])
+        self._memory, self._is_shown = memory, is_shown
+
+    def __len__(self) -> int:
+        return len(self.samples.labels)
+
+    @property
+    def samples(self) -> TensorSamples:
+        """The samples that are neither of a held-out class nor kept aside."""
+        whole = self._memory.samples
+        shown = self._is_shown(whole)
+        return TensorSamples(whole.features[shown], whole.labels[shown])
+
+    def _choose(
+        self, labels: NDArray[np.int64], priority: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        return np.empty(0, dtype=np.int64)

@@ -46,7 +46,9 @@ def per_class_accuracy(labels: Integers, predictions: Integers, classes: Integer
     size = int(max(labels.max(initial=0), classes.max(initial=0))) + 1
     total = np.bincount(labels, minlength=size)[classes]
     right = np.bincount(labels[labels == predictions], minlength=size)[classes]
-    return np.divide(right, total, out=np.full(len(classes), np.nan), where=total > 0)
+    accuracy = np.full(len(classes), np.nan)
+    np.divide(right, total, out=accuracy, where=total > 0)
+    return accuracy
 
 
 def mean_accuracy(accuracies: Floats) -> float:
@@ -104,7 +106,8 @@ def best_offset(outcomes: Outcomes) -> float:
 def forgetting(history: Sequence[Sequence[float]]) -> float:
     """Mean over past tasks of the best accuracy ever had on it minus the accuracy now.
 
-    ``history[t][j]`` is the accuracy on task j after task t. NaN with fewer than two tasks.
+    ``history[t][j]`` is the accuracy on task j after task t. Tasks without test samples (NaN) are
+    left out; NaN if no past task is left.
 
     >>> round(forgetting([[0.9], [0.6, 0.8]]), 3)
     0.3
@@ -114,7 +117,7 @@ def forgetting(history: Sequence[Sequence[float]]) -> float:
         max(past[task] for past in history[:-1] if task < len(past)) - value
         for task, value in enumerate(now)
     ]
-    return float(np.mean(drops)) if drops else float("nan")
+    return mean_accuracy(np.array(drops))
 
 
 def _class_weights(labels: Integers) -> Floats:

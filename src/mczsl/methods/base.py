@@ -73,11 +73,11 @@ class Method(ABC):
     and what they need or promise. They own their training loop.
     """
 
-    name: ClassVar[str]
+    name: str
     Config: ClassVar[type[MethodConfig]]
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    uses_unseen_attributes: ClassVar[bool] = False
-    classes_are_independent: ClassVar[bool] = True
+    uses_unseen_attributes: bool = False
+    classes_are_independent: bool = True
     """Whether adding a candidate class leaves the scores of the others as they were."""
 
     def __init__(self, config: MethodConfig, setting: Setting):

@@ -12,6 +12,7 @@ of Adam lead from theta to theta~, then the outer Adam steps along theta - theta
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
@@ -23,7 +24,7 @@ from torch.nn.functional import cross_entropy
 from mczsl.methods.base import Progress
 from mczsl.methods.prototypes import PrototypeConfig, PrototypeMethod, positions
 from mczsl.methods.registry import register_method
-from mczsl.nn.episodes import EpisodeSampler
+from mczsl.nn.episodes import EpisodeSampler, drop, virtual_classes
 from mczsl.nn.reptile import Loss, PlainAdam, Reptile
 from mczsl.nn.scaled_norm import ScaledNorm
 from mczsl.nn.self_gating import SelfGating
@@ -34,13 +35,17 @@ from mczsl.seeding import torch_generator
 class MCZSLConfig(PrototypeConfig):
     """Settings of MCZSL. The defaults are ours; ``--preset paper`` is faithful to the text."""
 
+    calibration: Literal["none", "auto"] = "auto"
+    feature_transform: Literal["none", "sqrt"] = Field(
+        "sqrt", description="signed square root of every feature before the cosine"
+    )
     gating: bool = Field(True, description="attribute self-gating (off: one ReLU layer)")
     normalisation: Literal["scaled", "unscaled", "none"] = "scaled"
     norm_over: Literal["features", "classes"] = Field(
         "features", description="mean and deviation of a class over its dimensions, or over classes"
     )
     output_relu: bool = Field(False, description="ReLU behind the projection")
-    meta: bool = Field(True, description="Reptile (off: plain Adam on the same episodes)")
+    meta: bool = Field(False, description="Reptile (off: plain Adam on such episodes)")
     ways: int = Field(50, ge=1, description="N, classes in an episode")
     shots: int = Field(8, ge=1, description="K, samples of each class in an episode")
     inner_steps: int = Field(5, ge=1, description="z, Adam steps inside an episode")
@@ -49,9 +54,15 @@ class MCZSLConfig(PrototypeConfig):
         "second-moment", description="what the inner Adam carries to the next episode"
     )
     rate: float = Field(1e-3, gt=0, description="first learning rate of the outer (or plain) Adam")
-    epochs: int = Field(10, ge=1, description="E, over which the rate falls to 0")
+    epochs: int = Field(20, ge=1, description="E, over which the rate falls to 0")
     episodes: int | None = Field(
-        None, ge=1, description="episodes in an epoch; by default as many as go through the data"
+        None, ge=1, description="episodes in an epoch; by default as many as go through the samples"
+    )
+    virtual: float = Field(
+        0.5, ge=0, le=10, description="virtual classes for each class of an episode"
+    )
+    attribute_dropout: float = Field(
+        0.2, ge=0, lt=1, description="share of attributes that is hidden at each step"
     )
     softmax_over: Literal["episode", "seen"] = Field(
         "episode", description="classes that compete in training: the episode's, or all with data"
@@ -90,7 +101,10 @@ class MCZSL(PrototypeMethod):
             "ways": 10,
             "shots": 5,
             "calibration": "none",
+            "meta": True,
             "feature_transform": "none",
+            "virtual": 0,
+            "attribute_dropout": 0,
         }
     }
 
@@ -103,17 +117,15 @@ class MCZSL(PrototypeMethod):
         config = self.config
         generator = torch_generator(self.setting.seeds.training, "episodes", task.index)
         sampler = EpisodeSampler(samples.labels, config.ways, config.shots, generator)
-        attributes = self.net_inputs(task.seen.attributes)[
-            positions(sampler.classes, task.seen.ids)
-        ]
-        episodes = config.episodes or -(-len(task.samples.labels) // (config.ways * config.shots))
+        attributes = task.seen.attributes[positions(sampler.classes, task.seen.ids)]
+        episodes = config.episodes or math.ceil(len(samples.labels) / sampler.size)
         learner = self._learner()
         for epoch in range(config.epochs):
             learner.anneal(1 - epoch / max(1, config.epochs - 1))
             for _ in range(episodes):
                 chosen, rows = sampler.draw()
-                features = samples.take(rows.flatten())
-                loss = learner.step(self._episode_loss(features, attributes, chosen))
+                features = samples.take(rows.flatten()).unflatten(0, rows.shape)
+                loss = learner.step(self._episode_loss(features, attributes, chosen, generator))
             yield Progress(epoch + 1, config.epochs, loss.item())
 
     def _learner(self) -> Reptile | PlainAdam:
@@ -124,10 +136,24 @@ class MCZSL(PrototypeMethod):
             parameters, config.rate, config.inner_rate, config.inner_steps, config.inner_state
         )
 
-    def _episode_loss(self, features: Tensor, attributes: Tensor, chosen: Tensor) -> Loss:
-        """Cross-entropy of an episode: features (ways * shots, D) of the chosen classes."""
-        targets = chosen
-        if self.config.softmax_over == "episode":
+    def _episode_loss(
+        self, features: Tensor, attributes: Tensor, chosen: Tensor, generator: torch.Generator
+    ) -> Loss:
+        """Cross-entropy of an episode: features (ways, shots, D) of the chosen classes."""
+        config, targets = self.config, chosen
+        attributes = attributes.to(features.device)
+        if config.softmax_over == "episode":
             attributes, targets = attributes[chosen], torch.arange(len(chosen))
-        targets = targets.repeat_interleave(len(features) // len(chosen)).to(features.device)
-        return lambda: cross_entropy(self.logits(features, attributes), targets)
+        mixed, between = virtual_classes(
+            features, attributes[targets], round(config.virtual * len(chosen)), generator
+        )
+        targets = torch.cat([targets, len(attributes) + torch.arange(len(between))])
+        targets = targets.repeat_interleave(features.shape[1]).to(features.device)
+        directions = torch.cat([features, mixed]).flatten(0, 1)
+        inputs = self.net_inputs(torch.cat([attributes, between]))
+
+        def loss() -> Tensor:
+            shown = drop(inputs, config.attribute_dropout, generator)
+            return cross_entropy(self.logits(directions, shown), targets)
+
+        return loss

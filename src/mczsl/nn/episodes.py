@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 
 class EpisodeSampler:
@@ -19,6 +20,7 @@ class EpisodeSampler:
         self._counts = counts.double()
         self._starts = counts.cumsum(0) - counts
         self.ways, self.shots = min(ways, len(self.classes)), shots
+        self.size = self.ways * shots
         self._generator = generator
 
     def draw(self) -> tuple[Tensor, Tensor]:
@@ -27,3 +29,26 @@ class EpisodeSampler:
         uniform = torch.rand(self.ways, self.shots, generator=self._generator, dtype=torch.float64)
         offset = (uniform * self._counts[chosen, None]).long()
         return chosen, self._by_class[self._starts[chosen, None] + offset]
+
+
+def virtual_classes(
+    features: Tensor, attributes: Tensor, count: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Classes that do not exist: half-way between two of an episode, in looks and description.
+
+    Takes features (ways, shots, D) and attributes (ways, A); gives (count, shots, D), (count, A).
+    They teach the net how prototypes vary between the few classes that have data.
+    """
+    if len(attributes) < 2:
+        count = 0
+    draws = torch.rand(count, len(attributes), generator=generator)
+    pairs = draws.argsort(dim=1)[:, :2].to(features.device)
+    return normalize(features[pairs].mean(dim=1), dim=2), attributes[pairs].mean(dim=1)
+
+
+def drop(values: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    """Set a random share of the values to zero, and scale the rest to make up for it."""
+    if not share:
+        return values
+    kept = torch.rand(values.shape, generator=generator) >= share
+    return values * kept.to(values.device) / (1 - share)

@@ -52,6 +52,17 @@ class TensorSamples:
         return self.features[index]
 
 
+class SelectedSamples:
+    """Those of some samples that stand at the given positions."""
+
+    def __init__(self, samples: Samples, index: Tensor):
+        self.labels, self._samples, self._index = samples.labels[index], samples, index
+
+    def take(self, index: Tensor) -> Tensor:
+        """See :class:`Samples`."""
+        return self._samples.take(self._index[index])
+
+
 class JoinedSamples:
     """Two sets of samples, one behind the other: a task's own and those a memory kept."""
 
@@ -103,8 +114,8 @@ class ClassSet:
             torch.cat([self.ids, other.ids]), torch.cat([self.attributes, other.attributes])
         )
 
-    def select(self, keep: Tensor) -> ClassSet:
-        """The classes at these positions (a mask or an index)."""
+    def select(self, keep: Tensor | slice) -> ClassSet:
+        """The classes at these positions (a mask, an index or a slice)."""
         return ClassSet(self.ids[keep], self.attributes[keep])
 
 

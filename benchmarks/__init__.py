@@ -1,0 +1,1 @@
+"""Speed and scale, as ratios from one run on one machine."""

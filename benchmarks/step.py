@@ -1,0 +1,63 @@
+"""(a) A training step against a bare sequence of the same matrix products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from benchmarks.timing import in_turns
+from benchmarks.worlds import make_classes, make_method, make_task
+
+SHAPES = {"CUB effnetlite0 att": (1280, 312), "CUB res101 att": (2048, 312)}
+CLASSES, PER_CLASS, EPISODES = 150, 47, 20
+
+
+class ProductRecorder(TorchDispatchMode):
+    """Notes the shapes of every matrix product that runs inside it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shapes: list[tuple[int, int, int]] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = func.overloadpacket.__name__
+        if name in ("mm", "addmm"):
+            left, right = args[-2:]
+            self.shapes.append((*left.shape, right.shape[1]))
+        return func(*args, **(kwargs or {}))
+
+
+def run() -> dict[str, Any]:
+    """The share of a step's time that its matrix products alone would take."""
+    return {name: _share(*dims) for name, dims in SHAPES.items()}
+
+
+def _share(feature_dim: int, attribute_dim: int) -> dict[str, Any]:
+    classes = make_classes(CLASSES, attribute_dim)
+    task = make_task(classes, feature_dim, PER_CLASS)
+
+    def learner(epochs: int) -> Any:
+        settings = {"epochs": epochs, "episodes": EPISODES, "calibration": "none"}
+        return make_method(feature_dim, attribute_dim, **settings).learn(task)
+
+    with ProductRecorder() as recorder:
+        for _ in learner(1):
+            pass
+    products = [
+        (torch.rand(m, k), torch.rand(k, n), torch.empty(m, n)) for m, k, n in recorder.shapes
+    ]
+
+    def bare() -> None:
+        for left, right, out in products:
+            torch.mm(left, right, out=out)
+
+    epochs = learner(1000)
+    bare_seconds, step_seconds = in_turns(bare, lambda: next(epochs), rounds=7)
+    flops = sum(2 * m * k * n for m, k, n in recorder.shapes) / EPISODES
+    return {
+        "share_of_gemm_rate": bare_seconds / step_seconds,
+        "milliseconds_per_episode": 1000 * step_seconds / EPISODES,
+        "gigaflops_per_episode": flops / 1e9,
+    }
