@@ -49,7 +49,7 @@ def test_an_npz_is_read_as_it_was_written(plain):
     np.testing.assert_array_equal(plain.attributes, samples.attributes())
     assert by_name(plain) == EXPECTED
     assert plain.name == "zoo"
-    assert plain.provenance["splits"] == "given"
+    assert plain.provenance["split"] == "given"
     for name, rows in samples.sets().items():
         np.testing.assert_array_equal(plain.splits.sets()[name], rows)
 
@@ -188,7 +188,7 @@ def test_without_a_split_the_default_is_used(tmp_path):
     dataset = arrays.load(path)
     assert len(dataset.unseen_classes) == 1
     assert len(dataset.splits.test_seen) == 5
-    assert dataset.provenance["splits"].startswith("default: 20% of the classes unseen")
+    assert dataset.provenance["split"].startswith("default: 20% of the classes unseen")
     assert arrays.load(path).fingerprint == dataset.fingerprint
 
 
@@ -288,3 +288,20 @@ def test_random_damage_gives_a_dataset_or_a_named_error(tmp_path_factory, change
     path.write_bytes(content)
     with contextlib.suppress(MczslError):
         assert isinstance(arrays.load(path), FeatureDataset)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda text: text + "\n" + text.splitlines()[1], "class 'ant' is listed 2 times"),
+        (lambda text: text.replace("owl", "eagle"), "labels: 'owl' at row 15 is no class"),
+        (lambda text: text.replace("owl", " "), "class names: row 3 is empty"),
+        (lambda text: text + ",1", "row 5 has 5 columns, the rows before it 4"),
+    ],
+)
+def test_a_class_that_is_twice_or_not_in_the_attributes_is_named(tmp_path, spoil, message):
+    folder = write_folder(tmp_path / "zoo")
+    path = folder / "attributes.csv"
+    path.write_text(spoil(path.read_text()))
+    with pytest.raises(MczslError, match=message):
+        arrays.load(folder)

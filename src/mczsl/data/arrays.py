@@ -179,13 +179,13 @@ def _splits(found: Mapping[str, Part], lookup: Mapping[str, int], parts: Dataset
         if absent:
             raise DataError(f"the split has {', '.join(given)} but no {', '.join(absent)}; add it")
         sets = {name: _rows(found[name](), name) for name in SETS}
-        parts.provenance["splits"] = "given"
+        parts.provenance["split"] = "given"
     else:
         unseen = _classes(found, "unseen_classes", lookup) if "unseen_classes" in found else None
         sets = default_splits(parts.labels, parts.class_names, unseen).sets()
         share = f"{DEFAULT_SHARE:.0%}"
         classes = f"{share} of the classes" if unseen is None else "the given classes"
-        parts.provenance["splits"] = f"default: {classes} unseen, {share} of the images held back"
+        parts.provenance["split"] = f"default: {classes} unseen, {share} of the images held back"
     lists = sorted((name for name in found if name.startswith("validation_classes")), key=len)
     parts.provenance["validation"] = ", ".join(lists) or "none"
     validation = tuple(_classes(found, name, lookup) for name in lists)

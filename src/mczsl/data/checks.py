@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mczsl.data.mapped import release_pages
 from mczsl.errors import DataError
 
 BLOCK = 16384  # rows looked at in one go, so that memory-mapped data never has to fit in memory
@@ -67,8 +68,7 @@ def feature_problems(features: NDArray[Any], what: str = "features") -> Iterator
         return
     wild, empty = 0, 0
     first_wild, first_empty = "", 0
-    for start in range(0, len(features), BLOCK):
-        block = np.asarray(features[start : start + BLOCK])
+    for start, block in blocks(features):
         finite = np.isfinite(block)
         if not wild and not finite.all():
             first_wild = _place(block, np.argwhere(~finite)[0], start)
@@ -162,6 +162,14 @@ def row_problems(rows: NDArray[Any], n_rows: int, what: str) -> Iterator[Problem
             f"{what}: row {repeated[0]} is listed more than once ({len(repeated)} such rows); "
             "list each once"
         )
+
+
+def blocks(table: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
+    """A table piece by piece, each with its first row; what is mapped from disk never piles up."""
+    for start in range(0, len(table), BLOCK):
+        yield start, np.asarray(table[start : start + BLOCK])
+        if isinstance(table, np.memmap):
+            release_pages(table)
 
 
 def _matrix_problems(values: NDArray[Any], what: str) -> Iterator[Problem]:

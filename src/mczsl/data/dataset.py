@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mczsl.data.checks import (
-    BLOCK,
     Problem,
     attribute_problems,
+    blocks,
     class_name_problems,
     error,
     feature_problems,
@@ -75,8 +75,8 @@ class FeatureDataset:
             digest.update(np.ascontiguousarray(array).data)
         digest.update(repr((self.class_names, self.splits.validation_classes)).encode())
         digest.update(str((self.features.shape, self.features.dtype.str)).encode())
-        for start in range(0, len(self.features), BLOCK):  # by blocks: it may be memory-mapped
-            digest.update(np.ascontiguousarray(self.features[start : start + BLOCK]).data)
+        for _, block in blocks(self.features):
+            digest.update(np.ascontiguousarray(block).data)
         return digest.hexdigest()[:16]
 
 

@@ -184,4 +184,6 @@ def _image_warnings(dataset: FeatureDataset) -> Iterator[Problem]:
     if unused:
         yield warning(f"{unused} images are in no split and are not used")
     if not splits.validation_classes:
-        yield warning("no validation lists; hyperparameters are chosen on classes drawn by seed")
+        yield warning(
+            "no validation lists: to choose hyperparameters, some seen classes must play the unseen"
+        )
