@@ -39,7 +39,7 @@ def test_minilm_gives_unit_vectors_near_for_near_meanings(minilm: TextEncoder) -
 
 
 def test_minilm_equals_the_published_model(minilm: TextEncoder) -> None:
-    """Three numbers of each vector as sentence-transformers 6.2 computes them from these weights."""
+    """Three numbers of each vector, as sentence-transformers 6.2 computes them."""
     published = [
         [0.004040, 0.040309, 0.098285],
         [-0.007194, -0.020692, -0.044791],

@@ -8,15 +8,15 @@ is dropped and its features are computed again.
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
+import io
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mczsl.errors import StorageError
+from mczsl.storage import write_atomically
 
 _CHUNK = 256  # features; at most so many are lost when the power fails
 
@@ -63,8 +63,10 @@ class FeatureCache:
         if self._folder is None or not keys:
             return
         name = hashlib.sha256("".join(keys).encode()).hexdigest()[:16]
-        with replacing(self._folder / f"{name}.npz") as path:
-            np.savez(path, keys=np.array(keys), features=np.stack([self._known[k] for k in keys]))
+        features = np.stack([self._known[key] for key in keys])
+        write_atomically(
+            self._folder / f"{name}.npz", npz_bytes(keys=np.array(keys), features=features)
+        )
 
     def _load(self) -> None:
         assert self._folder is not None
@@ -76,32 +78,8 @@ class FeatureCache:
                 path.unlink(missing_ok=True)
 
 
-class replacing:  # noqa: N801 - reads as a verb: with replacing(path) as temporary
-    """A temporary path that becomes ``path`` in one step, or vanishes if anything fails."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> Path:
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(self._path.suffix, ".unfinished-", self._path.parent)
-        except OSError as problem:
-            raise StorageError(f"{self._path}: cannot be written: {problem}") from problem
-        os.close(handle)
-        self._temporary = Path(name)
-        return self._temporary
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if problem is None:
-            os.chmod(self._temporary, 0o644)
-            os.replace(self._temporary, self._path)
-            return
-        self._temporary.unlink(missing_ok=True)
-        if isinstance(problem, OSError):
-            raise StorageError(f"{self._path}: cannot be written: {problem}") from problem
+def npz_bytes(**arrays: NDArray[Any]) -> bytes:
+    """The contents of an ``.npz`` file."""
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()

@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from mczsl.data.checks import check_features
 from mczsl.data.files import reading
 from mczsl.encoders.backbones import DEFAULT, Backbone, load_backbone
-from mczsl.encoders.cache import FeatureCache, replacing
+from mczsl.encoders.cache import FeatureCache, npz_bytes
 from mczsl.encoders.pictures import SUFFIXES, bombs_are_errors, square_picture
 from mczsl.errors import ConfigError, DataError
+from mczsl.storage import write_atomically
 
 Progress = Callable[[int, int], None]  # how many pictures are done, of how many
 _AHEAD = 32  # pictures decoded while the network works; more would only fill the memory
@@ -65,23 +66,20 @@ class EncodedPictures:
 
     def save(self, path: Path) -> None:
         """Write ``path`` (.npz) and, beside it, a .json that says how the features were made."""
-        if path.suffix != ".npz":
-            raise ConfigError(f"{path}: features are stored as .npz; give the file that ending")
+        require_npz(path)
         pictures = self.pictures
         record = self.metadata | {
             "features_file": path.name,
             "files": [str(each) for each in pictures.paths],
             "problems": [str(each) for each in pictures.problems],
         }
-        with replacing(path) as temporary:
-            np.savez(
-                temporary,
-                features=self.features,
-                labels=np.array(pictures.labels),
-                class_names=np.array(pictures.class_names),
-            )
-        with replacing(path.with_suffix(".json")) as temporary:
-            temporary.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        content = npz_bytes(
+            features=self.features,
+            labels=np.array(pictures.labels),
+            class_names=np.array(pictures.class_names),
+        )
+        write_atomically(path, content)
+        write_atomically(path.with_suffix(".json"), (json.dumps(record, indent=1) + "\n").encode())
 
 
 def encode_images(
@@ -122,6 +120,12 @@ def encode_images(
     if (usable.problems and strict) or not keys:
         raise _refusal(usable)
     return EncodedPictures(usable, np.stack([known[key] for key in keys]), network.describe())
+
+
+def require_npz(path: Path) -> None:
+    """Refuse a name that the features cannot be stored under, before they are computed."""
+    if path.suffix != ".npz":
+        raise ConfigError(f"{path}: features are stored as .npz; give the file that ending")
 
 
 def find_pictures(source: Path) -> Pictures:
