@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 
 from mczsl.methods.base import Scorer, Setting, State
 from mczsl.methods.replay import ReplayConfig, ReplayMethod, positions
-from mczsl.nn.cosine import scale_attributes
+from mczsl.nn.attributes import scale_attributes
 from mczsl.protocols import ClassSet
 
 __all__ = ["PrototypeConfig", "PrototypeMethod", "positions"]

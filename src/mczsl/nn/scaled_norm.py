@@ -19,6 +19,9 @@ class ScaledNorm(nn.Module):
     ``scaled=False`` fixes alpha and beta at 1.
     """
 
+    mean: Tensor
+    variance: Tensor
+
     def __init__(
         self,
         width: int,

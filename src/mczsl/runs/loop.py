@@ -13,7 +13,7 @@ import torch
 
 import mczsl
 from mczsl import storage
-from mczsl.data import load_dataset
+from mczsl.data import FeatureDataset, load_dataset
 from mczsl.errors import ConfigError, StorageError
 from mczsl.evaluation.calibration import build_method
 from mczsl.evaluation.stage import StageResult, evaluate
@@ -75,16 +75,19 @@ def resume(out: Path, listener: Listener | None = None) -> Record:
 
 
 class Run:
-    """A run in progress: its data, its plan, its method, and the results so far."""
+    """A run in progress: its data, its plan, its method, and the results so far.
 
-    def __init__(self, config: RunConfig):
+    The data are loaded as the configuration says, unless they are handed in.
+    """
+
+    def __init__(self, config: RunConfig, dataset: FeatureDataset | None = None):
         if config.threads:
             torch.set_num_threads(config.threads)
         if config.device.startswith("cuda") and not torch.cuda.is_available():
             raise ConfigError(f"device {config.device!r} is not available here; use --device cpu")
         method_config = make_config(get_method(config.method), config.preset, config.settings)
         self.config = config
-        self.dataset = load_dataset(
+        self.dataset = dataset or load_dataset(
             config.dataset,
             features=config.features,
             semantics=config.semantics,
