@@ -28,10 +28,8 @@ def demo(
             with watch() as listener:
                 config = RunConfig(dataset="digits", protocol=protocol, method=method)
                 records.append(run(config, listener=listener))
-    rows = [
-        [r["protocol"], r["method"], r["mSA"], r["mUA"], r["mH"], r["forgetting"], r["train_seconds"]]
-        for r in records
-    ]
+    columns = ("protocol", "method", "mSA", "mUA", "mH", "forgetting", "train_seconds")
+    rows = [[record[column] for column in columns] for record in records]
     show_table(
         ["setting", "method", "seen", "unseen", "H", "forgetting", "seconds"],
         rows,

@@ -9,46 +9,38 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mczsl.cli import options
 from mczsl.cli.output import show_table
 from mczsl.errors import ConfigError
 
 if TYPE_CHECKING:
     from mczsl.runs.config import RunConfig
 
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of the method; repeatable."),
-]
-
 
 def run(
-    dataset: Annotated[str, typer.Option(help="Name, `synthetic:...`, or a path.")] = "digits",
-    protocol: Annotated[str, typer.Option(help="gzsl, fixed or dynamic.")] = "gzsl",
-    method: Annotated[str, typer.Option(help="See `mczsl methods`.")] = "mczsl",
-    preset: Annotated[str, typer.Option(help="`default` (ours), or `paper`.")] = "default",
-    settings: Settings = None,
-    features: Annotated[str | None, typer.Option(help="Features file, by default res101.")] = None,
-    semantics: Annotated[str | None, typer.Option(help="Semantics, by default att.")] = None,
-    data_root: Annotated[
-        Path | None, typer.Option(envvar="MCZSL_DATA", help="Folder that holds the datasets.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of training and memory.")] = 0,
+    dataset: options.Dataset = "digits",
+    protocol: options.Protocol = "gzsl",
+    method: options.Method = "mczsl",
+    preset: options.Preset = "default",
+    settings: options.Settings = None,
+    features: options.Features = None,
+    semantics: options.Semantics = None,
+    data_root: options.DataRoot = None,
+    seed: options.Seed = 0,
     memory_seed: Annotated[int | None, typer.Option(help="Another seed for the memory.")] = None,
     split_seed: Annotated[int, typer.Option(help="Seed of the image split (fixed).")] = 0,
     order_seed: Annotated[
         int | None, typer.Option(help="Shuffle the order of the classes by this seed.")
     ] = None,
-    tasks: Annotated[int | None, typer.Option(help="Number of tasks K.")] = None,
-    memory_per_class: Annotated[
-        int | None, typer.Option(help="Samples that the memory may hold for each class.")
-    ] = None,
+    tasks: options.Tasks = None,
+    memory_per_class: options.MemoryPerClass = None,
     candidates: Annotated[
         str, typer.Option(help="`joint`: all known classes compete; `restricted`: one side.")
     ] = "joint",
     out: Annotated[Path | None, typer.Option(help="Folder for the record and checkpoint.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Continue the run in this folder.")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    threads: Annotated[int | None, typer.Option(help="Threads to compute with.")] = None,
+    threads: options.Threads = None,
     as_json: Annotated[bool, typer.Option("--json", help="The record as the last line.")] = False,
 ) -> None:
     """Train and test one method on one dataset in one setting."""
@@ -94,9 +86,7 @@ def run(
         show_record(record)
 
 
-def methods(
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
-) -> None:
+def methods(as_json: options.AsJson = False) -> None:
     """List the methods."""
     from mczsl.methods import available_methods
 

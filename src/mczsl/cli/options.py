@@ -1,0 +1,27 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Dataset = Annotated[str, typer.Option(help="A name, `synthetic:...`, or a path.")]
+Features = Annotated[str | None, typer.Option(help="Features file, by default res101.")]
+Semantics = Annotated[str | None, typer.Option(help="Semantics file, by default att.")]
+DataRoot = Annotated[
+    Path | None, typer.Option(envvar="MCZSL_DATA", help="Folder that holds the datasets.")
+]
+Protocol = Annotated[str, typer.Option(help="gzsl, fixed or dynamic.")]
+Method = Annotated[str, typer.Option(help="See `mczsl methods`.")]
+Preset = Annotated[str, typer.Option(help="`default` (ours), or `paper`.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of the method; repeatable."),
+]
+Seed = Annotated[int, typer.Option(help="Seed of training and memory.")]
+Tasks = Annotated[int | None, typer.Option(help="Number of tasks K.")]
+MemoryPerClass = Annotated[
+    int | None, typer.Option(help="Samples that the memory may hold for each class.")
+]
+Threads = Annotated[int | None, typer.Option(help="Threads to compute with.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]

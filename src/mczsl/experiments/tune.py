@@ -1,0 +1,144 @@
+"""Choosing settings on validation classes alone, with Optuna."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mczsl import storage
+from mczsl.data import FeatureDataset, load_dataset
+from mczsl.data.validation import number_of_folds, validation_dataset
+from mczsl.errors import ConfigError, DivergedError
+from mczsl.runs.config import RunConfig
+from mczsl.runs.loop import Run
+
+if TYPE_CHECKING:
+    import optuna
+
+Space = Mapping[str, "list[Any] | tuple[float, float]"]
+"""For each setting its choices, or the two ends of a range (searched on a log scale)."""
+
+_RANGE = re.compile(r"(\S+)\.\.(\S+)")
+
+
+def parse_space(specifications: Sequence[str]) -> Space:
+    """Settings to search: ``key=a,b,c`` for choices, ``key=low..high`` for a range.
+
+    >>> parse_space(["hidden=512,1024", "rate=1e-4..1e-2"])
+    {'hidden': [512, 1024], 'rate': (0.0001, 0.01)}
+    """
+    space: dict[str, list[Any] | tuple[float, float]] = {}
+    for specification in specifications:
+        key, equals, text = specification.partition("=")
+        if not key or not equals or not text:
+            raise ConfigError(f"--search {specification!r}: write key=a,b,c or key=low..high")
+        ends = _RANGE.fullmatch(text)
+        space[key] = _ends(key, *ends.groups()) if ends else [_value(v) for v in text.split(",")]
+    if not space:
+        raise ConfigError("nothing to search; name settings with --search key=a,b,c")
+    return space
+
+
+def tune(
+    config: RunConfig,
+    space: Space,
+    trials: int,
+    out: Path,
+    listener: Callable[[dict[str, Any]], None] | None = None,
+) -> dict[str, Any]:
+    """Try settings and write ``tune.json``: everything that was tried, and what won.
+
+    A trial's figure is the mean over the validation folds of mH. Test images take no part: they are
+    not in the validation data, and what was loaded of them is overwritten with NaN.
+    """
+    try:
+        import optuna
+    except (ImportError, RuntimeError) as problem:
+        raise ConfigError(f"cannot search ({problem}); pip install 'mczsl[tune]'") from None
+
+    folds = validation_folds(config)
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(direction="maximize", sampler=_sampler(space, config))
+    tried: list[dict[str, Any]] = []
+
+    def objective(trial: optuna.Trial) -> float:
+        settings = {key: _suggest(trial, key, choices) for key, choices in space.items()}
+        figures = _mean_harmonic(config, settings, folds)
+        tried.append({"settings": settings, "mH": figures})
+        best = max(tried, key=lambda trial: float(np.mean(trial["mH"])))
+        summary = {"config": config.model_dump(mode="json"), "tried": tried, "best": best}
+        storage.write_atomically(out / "tune.json", json.dumps(summary, indent=1).encode())
+        if listener is not None:
+            listener(tried[-1])
+        return float(np.mean(figures))
+
+    study.optimize(objective, n_trials=trials)
+    best: dict[str, Any] = max(tried, key=lambda trial: float(np.mean(trial["mH"])))
+    return best
+
+
+def validation_folds(config: RunConfig) -> list[FeatureDataset]:
+    """The validation data of every fold, after which the test images are gone from memory."""
+    dataset = load_dataset(
+        config.dataset, features=config.features, semantics=config.semantics, root=config.data_root
+    )
+    folds = [validation_dataset(dataset, fold) for fold in range(number_of_folds(dataset))]
+    poison_test_images(dataset)
+    return folds
+
+
+def poison_test_images(dataset: FeatureDataset) -> None:
+    """Overwrite every image outside the training set, so that no use of one can go unnoticed."""
+    test = np.setdiff1d(np.arange(len(dataset.labels)), dataset.splits.trainval)
+    if dataset.features.flags.writeable:
+        dataset.features[test] = np.nan
+
+
+def _sampler(space: Space, config: RunConfig) -> optuna.samplers.BaseSampler:
+    """Every combination once where all have choices; else Optuna's usual guesses."""
+    from optuna.samplers import GridSampler, TPESampler
+
+    grid = {key: choices for key, choices in space.items() if isinstance(choices, list)}
+    seed = config.seeds.training
+    return GridSampler(grid, seed=seed) if len(grid) == len(space) else TPESampler(seed=seed)
+
+
+def _mean_harmonic(
+    config: RunConfig, settings: Mapping[str, Any], folds: Sequence[FeatureDataset]
+) -> list[float]:
+    changed = config.model_copy(update={"settings": {**config.settings, **settings}})
+    figures = []
+    for fold in folds:
+        try:
+            figures.append(float(Run(changed, fold).finish()["mH"]))
+        except DivergedError:
+            figures.append(0.0)  # worse than anything that learns
+    return figures
+
+
+def _suggest(trial: optuna.Trial, key: str, choices: list[Any] | tuple[float, float]) -> Any:
+    if isinstance(choices, list):
+        return trial.suggest_categorical(key, choices)
+    return trial.suggest_float(key, *choices, log=True)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _ends(key: str, low: str, high: str) -> tuple[float, float]:
+    try:
+        ends = float(low), float(high)
+    except ValueError:
+        raise ConfigError(f"--search {key}: {low}..{high} is not a range of numbers") from None
+    if not 0 < ends[0] < ends[1]:
+        raise ConfigError(f"--search {key}: a range needs 0 < low < high, not {low}..{high}")
+    return ends
