@@ -41,15 +41,17 @@ def run(
     resume: Annotated[Path | None, typer.Option(help="Continue the run in this folder.")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     threads: options.Threads = None,
+    profile: Annotated[bool, typer.Option("--profile", help="Show where the time goes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The record as the last line.")] = False,
 ) -> None:
     """Train and test one method on one dataset in one setting."""
+    from mczsl.cli.profiling import profiled
     from mczsl.cli.progress import watch
     from mczsl.runs import loop
     from mczsl.runs.interrupts import Interrupted
 
     try:
-        with watch() as listener:
+        with profiled(profile), watch() as listener:
             if resume is not None:
                 record = loop.resume(resume, listener)
             else:
