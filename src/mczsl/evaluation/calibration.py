@@ -82,7 +82,8 @@ class CalibratedMethod(Method):
 
     def state(self) -> State:
         """Both learners, the classes and the offsets."""
-        values = {"seen": self.seen, "held_out": sorted(self.held_out), "offsets": self.offsets}
+        seen, offsets = self.seen.copy(), self.offsets.copy()
+        values = {"seen": seen, "held_out": sorted(self.held_out), "offsets": offsets}
         own = State({}, {"calibration": values})
         return own.with_part("method", self.method.state()).with_part("shadow", self.shadow.state())
 

@@ -66,6 +66,7 @@ class ReplayMethod(Method):
                     f"{progress.epoch}; try a lower learning rate"
                 )
             yield progress
+            self.net.train()  # whoever looked on may have scored, which puts the net in test mode
         self.memory.add(task.samples)
         self.seen = task.seen.ids
 
