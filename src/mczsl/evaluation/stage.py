@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from mczsl.data import FeatureDataset
+from mczsl.errors import DivergedError
 from mczsl.evaluation.metrics import (
     Outcomes,
     area_under_curve,
@@ -85,6 +86,10 @@ def compare_samples(
     found = []
     for block in rows.split(max(1, _SCORES_AT_ONCE // (len(seen) + len(unseen)))):
         scores = score(samples.take(block)).cpu()
+        if not scores.isfinite().all():
+            raise DivergedError(
+                f"{method.name}: some scores are not finite; try a lower learning rate"
+            )
         found.append((*_best(scores[:, : len(seen)]), *_best(scores[:, len(seen) :])))
     seen_best, seen_at, unseen_best, unseen_at = (
         torch.cat(part) for part in zip(*found, strict=True)
