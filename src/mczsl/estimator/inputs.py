@@ -1,0 +1,121 @@
+"""Features and names that users hand over, checked and in the form that a model computes with."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mczsl.data.checks import BLOCK
+from mczsl.errors import DataError
+from mczsl.estimator.labels import Kind, Label, as_labels
+
+Rows = NDArray[np.int64]
+_SMALLEST, _LARGEST = 1e-15, 1e15  # lengths whose squares neither vanish nor overflow in float32
+
+
+class WrongType(DataError, TypeError):
+    """An argument is of a type that cannot hold what it should."""
+
+
+@contextmanager
+def named_errors() -> Iterator[None]:
+    """Turn the complaints of scikit-learn's own checks into errors of this package."""
+    try:
+        yield
+    except DataError:
+        raise
+    except TypeError as problem:
+        raise WrongType(str(problem)) from None
+    except ValueError as problem:
+        raise DataError(str(problem)) from None
+
+
+def refuse_texts_and_booleans(X: object) -> None:
+    """Texts and booleans that scikit-learn would silently take for numbers."""
+    array: NDArray[Any] = X if isinstance(X, np.ndarray) else np.empty(0)
+    if array.dtype == np.bool_:
+        raise DataError("X: must be numbers, not booleans; convert them with X.astype(float)")
+    if array.dtype == object:
+        for place, value in np.ndenumerate(array):
+            if isinstance(value, str | bytes | bool):
+                raise DataError(f"X: {value!r} at {place} is no number; convert it before")
+
+
+def usable_rows(block: NDArray[Any], start: int = 0) -> tuple[NDArray[np.float32], Rows]:
+    """Rows as float32 in a range where lengths can be computed, and which of them are all zeros.
+
+    Only the direction of a row counts, so one with huge or tiny numbers is scaled.
+    """
+    with np.errstate(over="ignore"):
+        rows = np.ascontiguousarray(block, dtype=np.float32)
+        length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    odd = np.flatnonzero(~((length > _SMALLEST) & (length < _LARGEST)))
+    if not len(odd):
+        return rows, odd
+    values = np.asarray(block[odd], dtype=np.float64)
+    wild = np.argwhere(~np.isfinite(values))
+    if len(wild):
+        row, column = wild[0]
+        name = "NaN" if np.isnan(values[row, column]) else "inf (infinity)"
+        raise DataError(
+            f"X: {name} at row {start + odd[row]}, column {column} ({len(wild)} values are not "
+            "finite); replace them or drop the rows"
+        )
+    largest = np.abs(values).max(axis=1)
+    extreme = largest > 0
+    if extreme.any():
+        rows = rows.copy() if np.may_share_memory(rows, block) else rows  # X is the user's
+        rows[odd[extreme]] = values[extreme] / largest[extreme, None]
+    return rows, odd[~extreme]
+
+
+def training_table(X: NDArray[Any]) -> tuple[NDArray[np.float32], Rows]:
+    """A table of usable rows, X itself if it is one, and which of them are all zeros."""
+    as_it_is = X.dtype == np.float32 and X.flags.c_contiguous
+    table = X if as_it_is else np.empty(X.shape, dtype=np.float32)
+    zeros = [np.empty(0, dtype=np.int64)]
+    for start in range(0, len(X), BLOCK):
+        block = X[start : start + BLOCK]
+        rows, empty = usable_rows(block, start)
+        zeros.append(start + empty)
+        if table is X and not np.may_share_memory(rows, block):
+            table = X.copy()
+        if table is not X:
+            table[start : start + len(rows)] = rows
+    return table, np.concatenate(zeros)
+
+
+def warn_of_zeros(rows: Rows | Sequence[int], what_happens: str) -> None:
+    """Tell of all-zero rows, which have no direction and so resemble no class."""
+    if len(rows):
+        count = f" ({len(rows)} such rows)" if len(rows) > 1 else ""
+        warnings.warn(f"X: row {rows[0]} is all zeros{count}; {what_happens}", stacklevel=4)
+
+
+def held_back(places: Rows, share: float, generator: np.random.Generator) -> NDArray[np.bool_]:
+    """A random share of each class's samples, rounded down: no class loses its last sample."""
+    order = generator.permutation(len(places))
+    order = order[np.argsort(places[order], kind="stable")]
+    _, starts, counts = np.unique(places[order], return_index=True, return_counts=True)
+    rank = np.arange(len(places)) - np.repeat(starts, counts)
+    chosen = np.zeros(len(places), dtype=bool)
+    chosen[order] = rank < np.repeat(np.floor(counts * share), counts)
+    return chosen
+
+
+def as_names(names: Any, what: str, kind: Kind | None = None) -> list[Label]:
+    """A list of class names, none of them twice."""
+    if isinstance(names, str | bytes) or not hasattr(names, "__iter__"):
+        raise WrongType(f"{what}: expected a list of class names, not {names!r}")
+    labels = as_labels(names, what, kind)
+    if not labels:
+        raise DataError(f"{what}: there are no classes in it; name at least one")
+    if len(set(labels)) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise DataError(f"{what}: class {twice!r} is listed twice; name it once")
+    return labels
