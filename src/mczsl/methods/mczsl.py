@@ -118,7 +118,7 @@ class MCZSL(PrototypeMethod):
         generator = torch_generator(self.setting.seeds.training, "episodes", task.index)
         sampler = EpisodeSampler(samples.labels, config.ways, config.shots, generator)
         attributes = task.seen.attributes[positions(sampler.classes, task.seen.ids)]
-        episodes = config.episodes or math.ceil(len(samples.labels) / sampler.size)
+        episodes = config.episodes or math.ceil(len(samples.labels) / (config.ways * config.shots))
         learner = self._learner()
         for epoch in range(config.epochs):
             learner.anneal(1 - epoch / max(1, config.epochs - 1))

@@ -20,7 +20,6 @@ class EpisodeSampler:
         self._counts = counts.double()
         self._starts = counts.cumsum(0) - counts
         self.ways, self.shots = min(ways, len(self.classes)), shots
-        self.size = self.ways * shots
         self._generator = generator
 
     def draw(self) -> tuple[Tensor, Tensor]:
