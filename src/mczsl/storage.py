@@ -119,10 +119,11 @@ def write_atomically(path: Path, content: bytes) -> None:
     except OSError as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
-        raise StorageError(f"{path}: cannot be written: {_reason(error)}") from error
+        raise StorageError(f"{path}: cannot be written: {why_not_written(error)}") from error
 
 
-def _reason(error: OSError) -> str:
+def why_not_written(error: OSError) -> str:
+    """What went wrong with a file, and what to do about it."""
     if error.errno == errno.ENOSPC:
         return "the disk is full; free some space and try again. What was there before is intact"
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):

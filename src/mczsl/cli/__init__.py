@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from mczsl.cli import data, demo, run, tune
+from mczsl.cli import bench, data, demo, run, tune
 from mczsl.errors import MczslError
 
 app = typer.Typer(
@@ -21,6 +21,9 @@ app.command("demo")(demo.demo)
 app.command("run")(run.run)
 app.command("tune")(tune.tune)
 app.command("methods")(run.methods)
+app.add_typer(
+    bench.app, name="bench", help="The paper's tables and figures, or your own experiments."
+)
 app.add_typer(data.app, name="data", help="Get, list and check datasets.")
 app.command("datasets")(data.list_datasets)
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from mczsl.errors import ConfigError, unknown_name
 from mczsl.evaluation.stage import Candidates
+from mczsl.experiments import paper
 from mczsl.runs.config import RunConfig
 
-PAPER = Path(__file__).parent / "paper"
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 class _Part(BaseModel):
@@ -37,6 +38,7 @@ class Variant(_Part):
     settings: dict[str, Any] = Field(default_factory=dict)
     memory_per_class: int | None = Field(None, ge=0)
     candidates: Candidates = "joint"
+    reported: str = Field("", description="this row in the paper's table; by default the label")
     note: str = Field("", description="what the table says about this row")
 
     @property
@@ -128,7 +130,7 @@ def load_experiment(name: str) -> Experiment:
     """An experiment of the paper by name, or one of the user's own from a TOML file."""
     path = Path(name)
     if path.suffix != ".toml":
-        known = paper_experiments()
+        known = paper.experiments()
         if name not in known:
             raise unknown_name("experiment", name, known, "Or give a .toml file")
         path = known[name]
@@ -141,12 +143,7 @@ def load_experiment(name: str) -> Experiment:
     return validated(Experiment, values, str(path))
 
 
-def paper_experiments() -> dict[str, Path]:
-    """The experiments that come with the package, by name."""
-    return {path.stem: path for path in sorted(PAPER.glob("*.toml")) if path.stem != "reported"}
-
-
-def validated[T: BaseModel](model: type[T], values: Any, where: str) -> T:
+def validated(model: type[_Model], values: Any, where: str) -> _Model:
     """A checked object; every problem is named with its place, an unknown key with the nearest."""
     try:
         return model.model_validate(values)
@@ -159,6 +156,7 @@ def validated[T: BaseModel](model: type[T], values: Any, where: str) -> T:
 def _problem(model: type[BaseModel], where: str, item: dict[str, Any]) -> str:
     place = ".".join(map(str, item["loc"]))
     if item["type"] == "extra_forbidden":
-        inner = {"datasets": DatasetChoice, "variants": Variant}.get(str(item["loc"][0]), model)
-        return f"{where}: {unknown_name('key', place.rpartition('.')[2], inner.model_fields)}"
+        parts: dict[str, type[BaseModel]] = {"datasets": DatasetChoice, "variants": Variant}
+        known = parts.get(str(item["loc"][0]), model).model_fields
+        return f"{where}: {unknown_name('key', place.rpartition('.')[2], known)}"
     return f"{where}: {place}: {item['msg']} (got {item['input']!r})"

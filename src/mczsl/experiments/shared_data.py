@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -16,6 +17,12 @@ from mczsl.data.splits import SETS
 from mczsl.errors import StorageError
 
 _META = "dataset.json"
+
+
+def data_id(dataset: FeatureDataset) -> str:
+    """Names the data and what the protocols read from its names; equal for equal runs."""
+    told = [dataset.name, *map(dataset.provenance.get, ("features", "semantics", "tasks"))]
+    return f"{dataset.fingerprint}-{hashlib.sha256(json.dumps(told).encode()).hexdigest()[:8]}"
 
 
 def share_dataset(dataset: FeatureDataset, folder: Path) -> None:
@@ -49,7 +56,9 @@ def share_dataset(dataset: FeatureDataset, folder: Path) -> None:
         if partial is not None:
             shutil.rmtree(partial, ignore_errors=True)
         if not (folder / _META).exists():  # else another process was faster
-            raise StorageError(f"{folder}: cannot be written: {storage.reason(error)}") from error
+            raise StorageError(
+                f"{folder}: cannot be written: {storage.why_not_written(error)}"
+            ) from error
 
 
 def open_shared(folder: Path) -> FeatureDataset:
@@ -68,7 +77,7 @@ def open_shared(folder: Path) -> FeatureDataset:
             labels=arrays["labels"],
             class_names=tuple(meta["class_names"]),
             attributes=arrays["attributes"],
-            splits=Splits(*(arrays[name] for name in SETS), validation_classes=validation),
+            splits=Splits(**{name: arrays[name] for name in SETS}, validation_classes=validation),
             provenance=meta["provenance"],
         )
         sound = dataset.fingerprint == meta["fingerprint"]

@@ -19,6 +19,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 def harmonic_per_task(panels: Mapping[str, Sequence[Record]]) -> Figure:
     """H after every task, one panel for each title, one line for each record's method."""
+    from matplotlib.ticker import MaxNLocator
+
     figure, axes = new_figure(len(panels))
     methods = list(dict.fromkeys(r["method"] for records in panels.values() for r in records))
     for axis, (title, records) in zip(axes, panels.items(), strict=True):
@@ -28,7 +30,7 @@ def harmonic_per_task(panels: Mapping[str, Sequence[Record]]) -> Figure:
             label = f"{record['method']} (mean {record['mH']:.1f})"
             axis.plot([t["task"] for t in tasks], [t["H"] for t in tasks], label=label, **style)
         axis.set(title=title, xlabel="task", ylabel="H in %", ylim=(0, 100))
-        axis.xaxis.get_major_locator().set_params(integer=True)
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
         axis.legend(frameon=False)
     return figure
 

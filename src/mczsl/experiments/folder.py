@@ -1,0 +1,162 @@
+"""A folder of results: experiments that were asked for, and the runs that they share.
+
+    experiments/<name>.json   what was asked for last under this name, with the key of every run
+    runs/<key>/               run.json, record.json; progress.json and checkpoint/ until it is done;
+                              error.json if it failed
+    data/<id>/                datasets, for the processes to map into memory
+
+A key is a hash of configuration, data and code, so equal keys mean equal results.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from mczsl import storage
+from mczsl.errors import StorageError
+
+if TYPE_CHECKING:
+    from mczsl.runs.config import RunConfig
+    from mczsl.runs.record import Record
+
+State = Literal["finished", "running", "stopped", "waiting", "diverged", "failed", "broken"]
+_NOT_IN_KEY = {"dataset", "features", "semantics", "data_root"}  # the data's id says more
+_NEEDED = {"status", "dataset", "protocol", "method", "mSA", "mUA", "mH", "tasks", "seeds", "run"}
+
+
+@dataclass(frozen=True)
+class RunState:
+    """Where a run is; ``record`` if it is finished, ``error`` if it is not going to be."""
+
+    state: State
+    record: Record | None = None
+    error: str | None = None
+    progress: dict[str, Any] | None = None
+
+
+def run_key(config: RunConfig, data: str, code: str) -> str:
+    """The name of a run: configuration, data and code."""
+    told = config.model_dump(mode="json", exclude=_NOT_IN_KEY)
+    text = json.dumps([told, data, code], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+@dataclass(frozen=True)
+class ResultFolder:
+    """The folder that ``--out`` names."""
+
+    path: Path
+
+    def run(self, key: str) -> Path:
+        """Where the run of this key is."""
+        return self.path / "runs" / key
+
+    def data(self, name: str) -> Path:
+        """Where the dataset of this id is."""
+        return self.path / "data" / name
+
+    def write_plan(self, name: str, plan: dict[str, Any]) -> None:
+        """Keep what was asked for under this name."""
+        content = json.dumps(plan, indent=1).encode()
+        storage.write_atomically(self.path / "experiments" / f"{name}.json", content)
+
+    def plans(self) -> dict[str, dict[str, Any]]:
+        """Every experiment that was asked for, by name."""
+        files = sorted((self.path / "experiments").glob("*.json"))
+        found = {path.stem: read_json(path) for path in files}
+        if not found:
+            raise StorageError(
+                f"{self.path}: holds no experiments; make some with `mczsl bench NAME --out "
+                f"{self.path}`"
+            )
+        return found
+
+    def state(self, key: str) -> RunState:
+        """Where the run of this key is."""
+        folder = self.run(key)
+        if (folder / "record.json").exists():
+            try:
+                record = read_record(folder / "record.json")
+            except StorageError as error:
+                return RunState("broken", error=str(error))
+            if record["status"] == "finished":
+                return RunState("finished", record)
+        if is_locked(folder):
+            return RunState("running", progress=_read_or_none(folder / "progress.json"))
+        if (failure := _read_or_none(folder / "error.json")) is not None:
+            state: State = "diverged" if failure.get("kind") == "diverged" else "failed"
+            return RunState(state, error=str(failure.get("message")))
+        return RunState("stopped" if (folder / "run.json").exists() else "waiting")
+
+
+def read_record(path: Path) -> Record:
+    """A run's record, if it is whole."""
+    record = read_json(path)
+    if missing := _NEEDED - record.keys():
+        raise StorageError(f"{path}: lacks {', '.join(sorted(missing))}; repeat this run")
+    return record
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file."""
+    try:
+        value = json.loads(path.read_bytes())
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise StorageError(f"{path}: is damaged ({error}); run the same bench again") from None
+    if not isinstance(value, dict):
+        raise StorageError(f"{path}: is damaged (no object); run the same bench again")
+    return value
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[bool]:
+    """Hold the folder's lock; gives False, without waiting, if another process has it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        why = storage.why_not_written(error)
+        raise StorageError(f"{folder}: cannot be written: {why}") from error
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            os.truncate(handle, 0)
+            os.write(handle, str(os.getpid()).encode())  # for people who wonder who it is
+            yield True
+    finally:
+        os.close(handle)
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a process is at work in the folder."""
+    try:
+        handle = os.open(folder / "lock", os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def _read_or_none(path: Path) -> dict[str, Any] | None:
+    try:
+        return read_json(path)
+    except StorageError:
+        return None

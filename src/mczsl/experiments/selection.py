@@ -1,0 +1,112 @@
+"""Parts of an experiment, chosen by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mczsl.errors import ConfigError, unknown_name
+from mczsl.experiments.experiment import DatasetChoice, Experiment, Variant
+from mczsl.methods import available_methods
+
+
+def select(
+    experiment: Experiment,
+    *,
+    datasets: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    seeds: Sequence[int] = (),
+    features: Sequence[str] = (),
+    semantics: Sequence[str] = (),
+    settings: Mapping[str, Any] | None = None,
+) -> Experiment:
+    """The experiment with only these datasets, methods and seeds, and with changed settings."""
+    chosen: dict[str, Any] = {
+        "datasets": _datasets(experiment, datasets, features, semantics),
+        "variants": _with_settings(_variants(experiment, methods), settings or {}),
+        "seeds": tuple(seeds) or experiment.seeds,
+    }
+    return experiment.model_copy(update=chosen)
+
+
+def split_names(text: str) -> list[str]:
+    """Names between commas; the commas inside of a generated dataset's name do not count.
+
+    >>> split_names("CUB, synthetic:classes=30,unseen=6,digits")
+    ['CUB', 'synthetic:classes=30,unseen=6', 'digits']
+    """
+    names: list[str] = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        if names and "=" in part and not part.startswith("synthetic"):
+            names[-1] += f",{part}"
+        else:
+            names.append(part)
+    return names
+
+
+def _datasets(
+    experiment: Experiment,
+    names: Sequence[str],
+    features: Sequence[str],
+    semantics: Sequence[str],
+) -> tuple[DatasetChoice, ...]:
+    chosen: Sequence[DatasetChoice] = experiment.datasets
+    other_features: Sequence[str | None] = features or [None]
+    other_semantics: Sequence[str | None] = semantics or [None]
+    if names:
+        chosen = [
+            choice
+            for name in names
+            for choice in [each for each in experiment.datasets if _same(each.name, name)]
+            or [DatasetChoice(name=name)]
+        ]
+    varied = [
+        DatasetChoice(
+            name=choice.name,
+            features=choice.features if feature is None else feature,
+            semantics=choice.semantics if description is None else description,
+        )
+        for choice in chosen
+        for feature in other_features
+        for description in other_semantics
+    ]
+    return tuple(dict.fromkeys(varied))
+
+
+def _variants(experiment: Experiment, names: Sequence[str]) -> tuple[Variant, ...]:
+    if not names:
+        return experiment.variants
+    chosen: list[Variant] = []
+    for name in names:
+        found = [v for v in experiment.variants if _same(v.label, name) or _same(v.method, name)]
+        if not found:
+            if name not in available_methods():
+                labels = (variant.name for variant in experiment.variants)
+                raise unknown_name("method", name, {*available_methods(), *labels})
+            found = [Variant(method=name)]
+        chosen += [variant for variant in found if variant not in chosen]
+    return tuple(chosen)
+
+
+def _with_settings(variants: Sequence[Variant], settings: Mapping[str, Any]) -> tuple[Variant, ...]:
+    """``key`` changes every variant, ``method.key`` those of one method."""
+    methods = {variant.method for variant in variants}
+    for key in settings:
+        method, dot, _ = key.partition(".")
+        if dot and method not in methods:
+            hint = f"In --set {key}=..."
+            raise unknown_name("method", method, methods, hint, error=ConfigError)
+    return tuple(
+        variant.model_copy(update={"settings": variant.settings | _meant_for(variant, settings)})
+        for variant in variants
+    )
+
+
+def _meant_for(variant: Variant, settings: Mapping[str, Any]) -> dict[str, Any]:
+    own = f"{variant.method}."
+    common = {key: value for key, value in settings.items() if "." not in key}
+    return common | {k.removeprefix(own): v for k, v in settings.items() if k.startswith(own)}
+
+
+def _same(one: str, other: str) -> bool:
+    return one.lower() == other.lower()
