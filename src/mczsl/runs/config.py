@@ -29,5 +29,5 @@ class RunConfig(BaseModel):
     preset: str = "default"
     settings: Mapping[str, Any] = Field(default_factory=dict)
     seeds: Seeds = Seeds()
-    device: str = "cpu"
-    threads: int | None = Field(None, ge=1)
+    device: str = Field("cpu", pattern=r"^(cpu|cuda(:\d+)?)$")
+    threads: int | None = Field(None, ge=1, le=1024)

@@ -14,7 +14,7 @@ import torch
 import mczsl
 from mczsl import storage
 from mczsl.data import FeatureDataset, load_dataset
-from mczsl.errors import ConfigError, StorageError
+from mczsl.errors import ConfigError, DivergedError, StorageError
 from mczsl.evaluation.calibration import build_method
 from mczsl.evaluation.stage import StageResult, evaluate
 from mczsl.methods import get_method, make_config
@@ -22,7 +22,7 @@ from mczsl.methods.base import Progress, Setting, State
 from mczsl.protocols import make_plan
 from mczsl.runs.config import RunConfig
 from mczsl.runs.interrupts import Interrupted, catch_signals
-from mczsl.runs.record import Record, make_record, write_record
+from mczsl.runs.record import Record, Status, make_record, write_record
 
 CHECKPOINT, RUN_FILE = "checkpoint", "run.json"
 
@@ -62,11 +62,11 @@ def run(config: RunConfig, out: Path | None = None, listener: Listener | None = 
 def resume(out: Path, listener: Listener | None = None) -> Record:
     """Continue the run in a folder; it ends bit-identical to one that was never interrupted."""
     path = out / RUN_FILE
-    if not path.exists():
-        raise StorageError(f"{out}: there is no run here to continue (no {RUN_FILE})")
     try:
         config = RunConfig.model_validate_json(path.read_bytes())
-    except ValueError as error:
+    except FileNotFoundError:
+        raise StorageError(f"{out}: there is no run here to continue (no {RUN_FILE})") from None
+    except (OSError, ValueError) as error:
         raise StorageError(f"{path}: is damaged ({error}); start the run again") from None
     continued = Run(config)
     if (out / CHECKPOINT / storage.MANIFEST).exists():
@@ -130,17 +130,21 @@ class Run:
                         self.save(out)
                     self._report(listener, Progress(0, 1), 0.0, result)
                     stop.check()
-            except Interrupted:
+            except (Interrupted, DivergedError) as stopped:
                 if out is not None:
-                    write_record(out, self.record())
+                    status: Status = (
+                        "interrupted" if isinstance(stopped, Interrupted) else "diverged"
+                    )
+                    write_record(out, self.record(status))
                 raise
         if out is not None:
             write_record(out, self.record())
         return self.record()
 
-    def record(self) -> Record:
+    def record(self, status: Status = "finished") -> Record:
         """The record of what has been done so far."""
         return make_record(
+            status,
             self.config,
             self.dataset,
             self.plan,
@@ -155,6 +159,7 @@ class Run:
         state = self.method.state()
         values = {
             "fingerprint": self.dataset.fingerprint,
+            "run": self._identity(),
             "version": mczsl.__version__,
             "threads": torch.get_num_threads(),
             "method": state.values,
@@ -165,7 +170,7 @@ class Run:
         storage.save(out / CHECKPOINT, "checkpoint", storage.Stored(state.tensors, values))
 
     def restore(self, out: Path) -> None:
-        """Take over a checkpoint, if it was made from this data."""
+        """Take over a checkpoint, if this very run made it."""
         stored = storage.load(out / CHECKPOINT, "checkpoint")
         values = stored.values
         if values["fingerprint"] != self.dataset.fingerprint:
@@ -173,10 +178,19 @@ class Run:
                 f"{out}: this run was begun on other data (fingerprint {values['fingerprint']}, "
                 f"now {self.dataset.fingerprint}); restore the data or start a new run"
             )
+        if values["run"] != self._identity():
+            raise StorageError(
+                f"{out}: {RUN_FILE} was changed since the checkpoint was made; undo that, or start "
+                "a new run"
+            )
         torch.set_num_threads(values["threads"])  # another count would round differently
         self.method.load_state(State(dict(stored.tensors), values["method"]))
         self.results = [StageResult(**_with_nan(result)) for result in values["results"]]
         self.train_seconds, self.total_seconds = values["train_seconds"], values["total_seconds"]
+
+    def _identity(self) -> dict[str, Any]:
+        """What decides the result; where the data lie does not."""
+        return self.config.model_dump(mode="json", exclude={"data_root"})
 
     def _report(
         self,

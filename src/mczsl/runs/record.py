@@ -9,7 +9,7 @@ import resource
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -24,9 +24,11 @@ from mczsl.protocols import Plan
 from mczsl.runs.config import RunConfig
 
 Record = dict[str, Any]
+Status = Literal["finished", "interrupted", "diverged"]
 
 
 def make_record(
+    status: Status,
     config: RunConfig,
     dataset: FeatureDataset,
     plan: Plan,
@@ -35,11 +37,14 @@ def make_record(
     train_seconds: float,
     total_seconds: float,
 ) -> Record:
-    """What ``record.json`` holds. Accuracies are in percent; null is what cannot be measured."""
-    scored = results[: plan.scored]
-    finished = len(results) == len(plan.stages)
+    """What ``record.json`` holds. Accuracies are in percent; null is what cannot be measured.
+
+    Only a finished run has means, all of them over the same tasks: those where H can be measured.
+    """
+    finished = status == "finished"
+    scored = [each for each in results[: plan.scored] if finished and not math.isnan(each.harmonic)]
     return {
-        "status": "finished" if finished else "interrupted",
+        "status": status,
         "dataset": dataset.name,
         "features": dataset.provenance.get("features"),
         "semantics": dataset.provenance.get("semantics"),
@@ -56,7 +61,7 @@ def make_record(
         "mUA": percent(mean([result.unseen for result in scored])),
         "mH": percent(mean([result.harmonic for result in scored])),
         "ausuc": percent(mean([result.ausuc for result in scored])),
-        "forgetting": percent(_forgetting(results)),
+        "forgetting": percent(_forgetting(results if finished else [])),
         "tasks": [
             {
                 "task": number,
