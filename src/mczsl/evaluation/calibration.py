@@ -34,7 +34,7 @@ HOLD_OUT_EVERY = 5  # every fifth class, and of the other classes every fifth sa
 def build_method(name: str, config: MethodConfig, setting: Setting) -> Method:
     """The method of this name, calibrated if its configuration asks for it."""
     method = get_method(name)
-    if config.calibration == "none":
+    if config.calibration != "auto":
         return method(config, setting)
     return CalibratedMethod(method, config, setting)
 

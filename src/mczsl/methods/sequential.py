@@ -5,7 +5,7 @@ Adam on batches of the current task alone: the net of NM-ZSL without its normali
 forgets is what continual methods are measured by.
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from torch import nn
 
@@ -23,7 +23,7 @@ class SequentialConfig(BatchConfig):
 class Sequential(BatchTrainedMethod):
     """Lower bound: a plain embedding net trained task after task, without memory."""
 
-    Config = SequentialConfig
+    Config: ClassVar[type[BatchConfig]] = SequentialConfig
 
     def build_net(self) -> nn.Module:
         """Three linear layers, each with a ReLU."""
