@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["mczsl.cli", "mczsl.runs.loop", "torch._dynamo"])
+_context.set_forkserver_preload(
+    ["mczsl.cli", "mczsl.runs.loop", "mczsl.estimator.classifier", "torch._dynamo"]
+)
 
 
 def start(target: Callable[..., Any], *arguments: Any) -> BaseProcess:

@@ -241,6 +241,11 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             shares[rows] = np.exp(top - top[:, :1]) / total
         return names[best], shares
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows that are given their own class, of all known classes."""
+        with named_errors():
+            return float(super().score(X, y, sample_weight))
+
     # -------------------------------------------------------------- files
 
     def save(self, path: str | Path, license: str = "unknown") -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
-from pydantic import BaseModel, ConfigDict, StrictBool, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 from torch import Tensor
 
 import mczsl
@@ -23,6 +23,7 @@ from mczsl.estimator.describe import Semantics
 from mczsl.estimator.labels import as_labels
 from mczsl.estimator.lessons import Lesson
 from mczsl.estimator.model import Model
+from mczsl.estimator.parameters import available_device
 from mczsl.methods import get_method, make_config
 from mczsl.methods.base import Setting, State
 from mczsl.seeding import Seeds
@@ -55,7 +56,7 @@ class Values(BaseModel):
     version: str
     parameters: Parameters
     config: dict[str, Any]
-    features: int
+    features: int = Field(ge=1)
     feature_names: list[str] | None
     labels: list[StrictStr] | list[StrictBool] | list[StrictInt]
     next_id: int
@@ -71,6 +72,7 @@ def save(model: Model, classifier: ZeroShotClassifier, folder: Path, license: st
     """Write a classifier so that a reader finds all of the new one or all of the old one."""
     if not re.fullmatch(r"[\w.+-]+", license):
         raise ConfigError(f"license: {license!r} is no identifier such as 'apache-2.0' or 'mit'")
+    _require_room(folder)
     state = model.method.state()
     values = _values(model, classifier, state)
     memories = [each for name, each in state.tensors.items() if name.endswith("memory.labels")]
@@ -92,6 +94,7 @@ def load(folder: Path, device: str) -> tuple[Model, dict[str, Any], dict[str, An
             f"{folder / CARD}: is not the card that was saved with the model; restore it, or "
             "delete it: the model loads without"
         )
+    device = available_device(device)
     try:
         model = _restored(values, dict(stored.tensors), device)
     except Exception as problem:  # whatever a stranger's numbers lead to
@@ -117,6 +120,16 @@ def read_values(folder: Path, values: Any) -> Values:
             f"{folder}: is a classifier that this version cannot read ({reason}); upgrade "
             "mczsl, or save it again"
         ) from None
+
+
+def _require_room(folder: Path) -> None:
+    """Refuse to write over anything but another classifier."""
+    if (folder / storage.MANIFEST).exists():
+        storage.read_manifest(folder, KIND)
+    elif (folder / CARD).exists():
+        raise StorageError(
+            f"{folder}: has a {CARD} that belongs to something else; choose an empty folder"
+        )
 
 
 def _values(model: Model, classifier: ZeroShotClassifier, state: State) -> Values:

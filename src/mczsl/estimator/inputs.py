@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mczsl.data.checks import BLOCK
-from mczsl.errors import DataError
+from mczsl.errors import DataError, MczslError
 from mczsl.estimator.labels import Kind, Label, as_labels
 
 Rows = NDArray[np.int64]
@@ -27,7 +27,7 @@ def named_errors() -> Iterator[None]:
     """Turn the complaints of scikit-learn's own checks into errors of this package."""
     try:
         yield
-    except DataError:
+    except MczslError:
         raise
     except TypeError as problem:
         raise WrongType(str(problem)) from None

@@ -1,0 +1,90 @@
+"""The card that is saved with a model: readable for people, and for the Hugging Face hub."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from mczsl import ZeroShotClassifier
+from mczsl.errors import ConfigError
+from tests.estimator.animals import NAMES, QUICK, quick, seen_of
+
+
+def card_of(model: ZeroShotClassifier, folder: Path, **options: Any) -> tuple[dict[str, Any], str]:
+    """What the front matter says, and the text behind it."""
+    model.save(folder, **options)
+    _, front, text = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)
+    return yaml.safe_load(front), text
+
+
+def test_it_says_what_the_model_is_and_how_good(tmp_path: Path) -> None:
+    model = quick().partial_fit(*seen_of(range(4), each=20))
+    model.partial_fit(*seen_of(range(4, 8), each=20))
+    front, text = card_of(model, tmp_path, license="cc-by-4.0")
+    assert front["library_name"] == "mczsl"
+    assert front["license"] == "cc-by-4.0"
+    assert {"zero-shot-learning", "continual-learning"} <= set(front["tags"])
+    result = front["model-index"][0]["results"][0]
+    history = model.history_[-1]
+    assert [metric["value"] for metric in result["metrics"]] == [
+        history["accuracy"],
+        history["zero_shot"],
+    ]
+    assert "rows of 40 features to one of 20 classes" in text
+    assert f"seen classes: {', '.join(NAMES[:8])}\n" in text
+    assert f"| 2 | 72 | 4 | 4 | {100 * history['accuracy']:.1f} % (8 samples) |" in text
+    assert "holds the features of 144 training samples" in text
+    assert "## Limits" in text
+
+
+def test_nothing_measured_is_said_so(tmp_path: Path) -> None:
+    model = ZeroShotClassifier(settings=QUICK, memory_size=0).fit(*seen_of(range(2), each=3))
+    front, text = card_of(model, tmp_path)
+    assert front["license"] == "unknown"
+    assert "model-index" not in front
+    assert "| - (0 samples) | - |" in text
+    assert "cannot recognise a class without samples" in text
+    assert "keeps no training samples" in text
+
+
+def test_the_hub_can_read_it(tmp_path: Path) -> None:
+    hub = pytest.importorskip("huggingface_hub")
+    model = quick().fit(*seen_of(range(4), each=20))
+    model.save(tmp_path)
+    card = hub.ModelCard.load(tmp_path / "README.md")
+    assert card.data.library_name == "mczsl"
+    assert card.data.eval_results[0].metric_value == model.history_[0]["accuracy"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "<script>alert(1)</script>",
+        "a\nb\n---\nlicense: mit",
+        "| x | y |",
+        "![x](http://example.com/x.png)",
+        "\x1b[31mred",
+        "`rm -rf`",
+        "=HYPERLINK(1)",
+    ],
+)
+def test_a_class_name_is_only_a_name(name: str, tmp_path: Path) -> None:
+    X, y = seen_of(range(2))
+    labels = np.where(y == NAMES[0], name, "other")
+    model = ZeroShotClassifier(settings=QUICK).fit(X, labels.astype(object))
+    front, text = card_of(model, tmp_path)
+    assert front["license"] == "unknown"
+    line = next(line for line in text.splitlines() if line.startswith("- seen classes: "))
+    assert "other" in line, "the name has no line breaks"
+    assert not re.search(r"<\w|(?<!\\)[`|]|(?<!\\)\[|\x1b", line.removeprefix("- seen classes: "))
+
+
+@pytest.mark.parametrize("license", ["", "mit\ntags: x", "a: b", "[x]"])
+def test_a_license_is_an_identifier(license: str, tmp_path: Path) -> None:
+    model = quick().fit(*seen_of(range(2)))
+    with pytest.raises(ConfigError, match="license"):
+        model.save(tmp_path / "model", license=license)
+    assert not (tmp_path / "model").exists()
