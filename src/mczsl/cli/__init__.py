@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from typing import NoReturn
 
 import typer
 
 from mczsl.cli import bench, data, demo, run, tune
-from mczsl.errors import MczslError
+from mczsl.errors import MczslError, printable
 
 app = typer.Typer(
     name="mczsl",
@@ -24,17 +26,30 @@ app.command("methods")(run.methods)
 app.add_typer(
     bench.app, name="bench", help="The paper's tables and figures, or your own experiments."
 )
+app.command("report")(bench.report)
 app.add_typer(data.app, name="data", help="Get, list and check datasets.")
 app.command("datasets")(data.list_datasets)
 
 
 def main() -> None:
     """Entry point: errors that the user can mend are printed in one line, without a trace."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a character it lacks is spelled out, no error
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
     except MczslError as error:
-        print(f"mczsl: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
-    except BrokenPipeError:  # the reader of our output has gone, as in `mczsl methods | head -1`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
+        _fail(str(error))
+    except OSError as error:  # such as a full disk behind standard output
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left to write has nowhere to go
+        _fail(str(error))
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "memory" not in str(error):
+            raise
+        _fail(f"there is not enough memory; choose smaller sizes ({error})")
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"mczsl: {printable(message)}", file=sys.stderr)
+    raise SystemExit(2)

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from mczsl.cli import options
 from mczsl.cli.output import as_text, show_table
 from mczsl.cli.run import parse_settings
-from mczsl.errors import ConfigError
+from mczsl.errors import ConfigError, unknown_name
 
 if TYPE_CHECKING:
     from mczsl.experiments.bench import Ended, Engine
@@ -84,7 +84,7 @@ def run_experiments(
         for name in experiments
     }
     folder = ResultFolder(out)
-    planned = prepare(chosen, folder, data_root, shlex.join(["mczsl", *sys.argv[1:]]))
+    planned = prepare(chosen, folder, data_root, _command(sys.argv[1:]))
     engine = _local_engine(jobs)
     try:
         perform(folder, planned, engine, _show_ended)
@@ -139,6 +139,42 @@ def status(folder: Folder, as_json: options.AsJson = False) -> None:
     show_table(header, rows)
     for summary in summaries:
         _print_failures(summary)
+
+
+def report(
+    folder: Folder,
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", help="A .html page; or .md, .tex, .csv or .json with tables."),
+    ] = Path("report.html"),
+    template: Annotated[
+        Path | None, typer.Option(help="A page of your own, with places for tables and charts.")
+    ] = None,
+) -> None:
+    """Show a folder of runs as one page, or as tables."""
+    from mczsl import storage
+    from mczsl.experiments.folder import ResultFolder
+    from mczsl.experiments.results import read_results
+
+    experiments = read_results(ResultFolder(folder))
+    suffix = out.suffix.removeprefix(".")
+    if template is not None:
+        from mczsl.reports.page import render_page
+
+        render_page(template, experiments, out)
+    elif suffix == "html":
+        from mczsl.reports.html import render_html
+
+        storage.write_atomically(out, render_html(experiments).encode())
+    else:
+        from mczsl.reports.formats import FORMATS
+        from mczsl.reports.tables import make_tables
+
+        if suffix not in FORMATS:
+            raise unknown_name("kind of report", suffix, ["html", *FORMATS])
+        tables = [table for results in experiments for table in make_tables(results)]
+        storage.write_atomically(out, FORMATS[suffix](tables).encode())
+    print(f"report: {out}")
 
 
 def _local_engine(jobs: int) -> Engine:
@@ -200,6 +236,20 @@ def _print_failures(summary: dict[str, Any]) -> None:
         print(
             as_text(f"{summary['experiment']}: {state}: {runs[0]}{more}: {text}"), file=sys.stderr
         )
+
+
+def _command(arguments: list[str]) -> str:
+    """What was typed, but for the place of the data, which is each machine's own.
+
+    >>> _command(["bench", "table2", "--data-root", "/data", "--jobs=2"])
+    'mczsl bench table2 --jobs=2'
+    """
+    kept = [
+        word
+        for before, word in zip(["", *arguments], arguments, strict=False)
+        if before != "--data-root" and not word.startswith("--data-root")
+    ]
+    return shlex.join(["mczsl", *kept])
 
 
 def _seeds(text: str) -> list[int]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from mczsl.experiments.folder import ResultFolder, RunState
+from mczsl.errors import StorageError
+from mczsl.experiments.folder import ResultFolder, RunState, read_json
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,14 @@ class Result:
     config: Mapping[str, Any]
     key: str | None
     state: RunState
+    folder: Path | None = None
+
+    def analysis(self) -> dict[str, Any]:
+        """What is known of the run beyond its record; nothing if that is lost."""
+        try:
+            return read_json(self.folder / "analysis.json") if self.folder else {}
+        except StorageError:
+            return {}
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,7 @@ def read_results(folder: ResultFolder) -> list[Results]:
                     config=entry["config"],
                     key=entry["key"],
                     state=state(entry),
+                    folder=folder.run(entry["key"]) if entry["key"] else None,
                 )
                 for entry in plan["runs"]
             ),

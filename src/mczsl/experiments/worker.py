@@ -17,6 +17,7 @@ from typing import NamedTuple
 from mczsl import storage
 from mczsl.data import FeatureDataset
 from mczsl.errors import DivergedError, MczslError, StorageError
+from mczsl.experiments.analysis import Analysis
 from mczsl.experiments.folder import locked, read_record
 from mczsl.experiments.shared_data import open_shared
 from mczsl.runs.config import RunConfig
@@ -75,7 +76,7 @@ def execute(config: RunConfig, folder: Path, dataset: FeatureDataset) -> Record:
             run.restore(folder)
         except StorageError:  # damaged: it costs time, but nothing else
             run = Run(config, dataset)
-    record = run.finish(folder, _progress_writer(folder))
+    record = run.finish(folder, _listener(run, folder))
     shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
     (folder / "progress.json").unlink(missing_ok=True)
     return record
@@ -89,14 +90,17 @@ def is_finished(folder: Path) -> bool:
         return False
 
 
-def _progress_writer(folder: Path) -> Listener:
-    last = 0.0
+def _listener(run: Run, folder: Path) -> Listener:
+    """Keeps the progress and the analysis; stops when nobody waits for the result any more."""
+    analysis, last = Analysis(run, folder), 0.0
 
-    def write(progress: RunProgress) -> None:
+    def listen(progress: RunProgress) -> None:
         nonlocal last
         parent = multiprocessing.parent_process()
         if parent is not None and not parent.is_alive():
-            raise Interrupted(signal.SIGTERM)  # nobody waits for this any more
+            raise Interrupted(signal.SIGTERM)
+        if progress.result is not None:
+            analysis.add_stage()
         if time.monotonic() - last > _BETWEEN_PROGRESS:
             last = time.monotonic()
             told = {
@@ -107,4 +111,4 @@ def _progress_writer(folder: Path) -> Listener:
             }
             storage.write_atomically(folder / "progress.json", json.dumps(told).encode())
 
-    return write
+    return listen

@@ -1,0 +1,177 @@
+"""What a page shows of a run beyond its figures: a map, a curve, and the classes that go wrong.
+
+The map is a plane through the prepared test features, found once (principal components), so that
+prototypes can be watched as they move in it from task to task.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from mczsl import storage
+from mczsl.errors import StorageError
+from mczsl.evaluation.calibration import CalibratedMethod
+from mczsl.evaluation.metrics import Outcomes, mean_accuracy, per_class_accuracy, seen_unseen_curve
+from mczsl.evaluation.stage import compare
+from mczsl.experiments.folder import read_json
+from mczsl.methods.base import Method
+from mczsl.methods.prototypes import PrototypeMethod
+from mczsl.protocols import Stage, TableSamples, class_set
+from mczsl.runs.loop import Run
+from mczsl.seeding import numpy_generator
+
+ANALYSIS = "analysis.json"
+_EXTENT = 1000  # the map goes from -1000 to 1000, in whole numbers
+_POINTS, _CURVE_POINTS, _WORST, _TAKEN_FOR = 400, 100, 12, 4
+Integers = NDArray[np.int64]
+
+
+class Analysis:
+    """Grows with every stage of a run, and is kept beside its checkpoint."""
+
+    def __init__(self, run: Run, folder: Path):
+        self._run, self._path = run, folder / ANALYSIS
+        self._method = _inner(run.method)
+        self._rows = _some_rows(run)
+        features = self._prepared(self._rows)
+        self._centre = features.mean(dim=0)
+        self._axes = torch.zeros(features.shape[1], 2)
+        found = torch.linalg.svd(features - self._centre, full_matrices=False).Vh[:2]
+        self._axes[:, : len(found)] = found.T
+        spread = float((features - self._centre).matmul(self._axes).abs().max())
+        self._scale = _EXTENT / max(spread, 1e-12)
+        self._stages = [
+            stage
+            for stage in _read(self._path).get("stages", [])
+            if stage["task"] <= len(run.results)
+        ]
+
+    def add_stage(self) -> None:
+        """Look at the stage that has just been tested."""
+        run, number = self._run, len(self._run.results)
+        stage = run.plan.stages[number - 1]
+        known = np.concatenate([stage.seen, stage.unseen])
+        self._stages.append(
+            {
+                "task": number,
+                "seen": stage.seen.tolist(),
+                "unseen": stage.unseen.tolist(),
+                "prototypes": self._prototypes(known),
+            }
+        )
+        told: dict[str, Any] = {
+            "class_names": run.dataset.class_names,
+            "points": self._points(),
+            "stages": self._stages,
+        }
+        if number >= run.plan.scored:
+            last = run.plan.stages[run.plan.scored - 1]
+            told |= {"task": run.plan.scored, **self._before_or(last, number)}
+        storage.write_atomically(self._path, json.dumps(told).encode())
+
+    def _before_or(self, stage: Stage, number: int) -> dict[str, Any]:
+        """Curve and worst classes of the last stage that counts: only then is the model right."""
+        if number > self._run.plan.scored:
+            before = _read(self._path)
+            return {key: before[key] for key in ("curve", "worst") if key in before}
+        outcomes = compare(self._run.method, self._run.dataset, stage)
+        return {"curve": _curve(outcomes), "worst": _worst(outcomes, stage, self._run)}
+
+    def _points(self) -> list[list[int]]:
+        places = self._placed(self._prepared(self._rows))
+        labels = self._run.dataset.labels[self._rows].tolist()
+        return [[*place, label] for place, label in zip(places, labels, strict=True)]
+
+    def _prototypes(self, classes: Integers) -> dict[str, list[int]]:
+        if not isinstance(self._method, PrototypeMethod):
+            return {}
+        prototypes = self._method.prototypes(class_set(self._run.dataset, classes)).cpu()
+        places = self._placed(prototypes)
+        return {str(number): place for number, place in zip(classes, places, strict=True)}
+
+    def _prepared(self, rows: Integers) -> Tensor:
+        dataset = self._run.dataset
+        features = TableSamples(dataset.features, dataset.labels, rows).take(
+            torch.arange(len(rows))
+        )
+        if isinstance(self._method, PrototypeMethod):
+            return self._method.prepare(features).cpu()
+        return normalize(features, dim=1)
+
+    def _placed(self, features: Tensor) -> list[list[int]]:
+        places = (features - self._centre).matmul(self._axes) * self._scale
+        return [[round(x), round(y)] for x, y in places.tolist()]
+
+
+def _inner(method: Method) -> Method:
+    return method.method if isinstance(method, CalibratedMethod) else method
+
+
+def _some_rows(run: Run) -> Integers:
+    """Some test rows, of every class that is ever tested."""
+    stages = run.plan.stages
+    parts = [rows for stage in stages for rows in (stage.test_seen_rows, stage.test_unseen_rows)]
+    rows = np.unique(np.concatenate(parts))
+    if len(rows) <= _POINTS:
+        return rows
+    return np.sort(numpy_generator(0, "map").choice(rows, _POINTS, replace=False))
+
+
+def _curve(outcomes: Outcomes) -> dict[str, Any] | None:
+    """Seen against unseen accuracy in percent, and the point where the method stands."""
+    if outcomes.is_seen.all() or not outcomes.is_seen.any():
+        return None
+    _, seen, unseen = seen_unseen_curve(outcomes)
+    guesses, sides = outcomes.predictions(), (outcomes.is_seen, ~outcomes.is_seen)
+    here = [
+        mean_accuracy(
+            per_class_accuracy(outcomes.labels, guesses, np.unique(outcomes.labels[side]))
+        )
+        for side in sides
+    ]
+    kept = np.unique(np.linspace(0, len(seen) - 1, _CURVE_POINTS).astype(int))
+    return {
+        "seen": (100 * seen[kept]).round(2).tolist(),
+        "unseen": (100 * unseen[kept]).round(2).tolist(),
+        "here": [round(100 * accuracy, 2) for accuracy in here],
+    }
+
+
+def _worst(outcomes: Outcomes, stage: Stage, run: Run) -> list[dict[str, Any]]:
+    """The classes with the lowest accuracy, and what their samples are taken for."""
+    guesses, names = outcomes.predictions(), run.dataset.class_names
+    classes = np.unique(outcomes.labels)
+    accuracy = per_class_accuracy(outcomes.labels, guesses, classes)
+    found = []
+    for at in np.argsort(accuracy, kind="stable")[:_WORST]:
+        number = classes[at]
+        mine = guesses[outcomes.labels == number]
+        others, counts = np.unique(mine[mine != number], return_counts=True)
+        order = np.argsort(-counts, kind="stable")[:_TAKEN_FOR]
+        found.append(
+            {
+                "class": names[number],
+                "seen": bool(np.isin(number, stage.seen)),
+                "accuracy": round(100 * float(accuracy[at]), 1),
+                "samples": len(mine),
+                "taken_for": [
+                    [names[others[i]], round(100 * float(counts[i]) / len(mine), 1)] for i in order
+                ],
+            }
+        )
+    return found
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return read_json(path)
+    except StorageError:
+        return {}
