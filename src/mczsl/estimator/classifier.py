@@ -144,7 +144,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             descriptions: instead, a text for each, as a list in that order or a mapping; only if
                 all classes are described by texts.
         """
-        model = self._fitted("add classes to")
+        model = self.fitted_model("add classes to")
         labels = as_names(names, "names", model.classes.kind)
         for label in labels:
             if label in model.classes.places:
@@ -169,7 +169,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def remove_classes(self, names: Any) -> ZeroShotClassifier:
         """Forget classes: they are no candidates any more, and the memory drops their samples."""
-        model = self._fitted("remove classes from")
+        model = self.fitted_model("remove classes from")
         labels = as_names(names, "names", model.classes.kind)
         places = model.classes.find(labels)
         if len(labels) == len(model.classes):
@@ -253,7 +253,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         ``license`` is what the card names as the model's license.
         """
-        files.save(self._fitted("save"), self, Path(path), license)
+        files.save(self.fitted_model("save"), self, Path(path), license)
 
     @classmethod
     def load(cls, path: str | Path, device: str = "cpu") -> ZeroShotClassifier:
@@ -268,7 +268,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    def _fitted(self, wish: str) -> Model:
+    def fitted_model(self, wish: str) -> Model:
+        """The learned model, for code that does something with it (``wish``: a verb)."""
         if not self.__sklearn_is_fitted__():
             raise NotFitted(f"there is nothing to {wish} yet: call fit or partial_fit first")
         return self.model_
@@ -306,7 +307,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, among: Any
     ) -> tuple[Model, NDArray[Any], Tensor | None, NDArray[Any]]:
         """The model, the checked rows, and the candidates: their places and names."""
-        model = self._fitted("predict with")
+        model = self.fitted_model("predict with")
         refuse_texts_and_booleans(X)
         with named_errors():
             X = validate_data(self, X, reset=False, ensure_all_finite=False)
