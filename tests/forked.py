@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(
@@ -26,11 +26,33 @@ def start(target: Callable[..., Any], *arguments: Any) -> BaseProcess:
 
 
 def start_command(
-    folder: Path, *arguments: str, environment: Mapping[str, str] | None = None
+    folder: Path, *arguments: str, environment: Mapping[str, str | None] | None = None
 ) -> BaseProcess:
-    """``mczsl ARGUMENTS`` with its output in ``stdout`` and ``stderr`` in the folder."""
+    """``mczsl ARGUMENTS`` with its output in ``stdout`` and ``stderr`` in the folder.
+
+    A variable that is None is unset. Programs that start afresh see more of their environment: of
+    this one, only what is read after the start.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     return start(_command, folder, arguments, dict(environment or {}))
+
+
+class Finished(NamedTuple):
+    """How a command ended, and what it wrote."""
+
+    code: int | None
+    stdout: str
+    stderr: str
+
+
+def run_command(
+    folder: Path, *arguments: str, environment: Mapping[str, str | None] | None = None
+) -> Finished:
+    """``mczsl ARGUMENTS``, to its end."""
+    process = start_command(folder, *arguments, environment=environment)
+    process.join()
+    out, err = ((folder / name).read_text(encoding="utf-8") for name in ("stdout", "stderr"))
+    return Finished(process.exitcode, out, err)
 
 
 def wait_until(happened: Callable[[], bool], process: BaseProcess) -> None:
@@ -39,11 +61,14 @@ def wait_until(happened: Callable[[], bool], process: BaseProcess) -> None:
         time.sleep(0.001)
 
 
-def _command(folder: Path, arguments: tuple[str, ...], environment: dict[str, str]) -> None:
+def _command(folder: Path, arguments: tuple[str, ...], environment: dict[str, str | None]) -> None:
     for stream, name in ((sys.stdout, "stdout"), (sys.stderr, "stderr")):
         with open(folder / name, "w") as file:
             os.dup2(file.fileno(), stream.fileno())
-    os.environ |= environment
+    for name, value in environment.items():
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
     sys.argv = ["mczsl", *arguments]
     from mczsl.cli import main
 

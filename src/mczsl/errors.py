@@ -50,3 +50,14 @@ def unknown_name(
     suggestion = f"; did you mean {lowered[near[0]]!r}?" if near else "."
     listing = f" Known: {', '.join(names)}" if names else ""
     return error(f"unknown {kind} {name!r}{suggestion}{listing}{f'. {hint}' if hint else ''}")
+
+
+def printable(text: str) -> str:
+    r"""Text from outside that is safe on a terminal: all but line breaks is spelled out.
+
+    >>> printable("red \x1b[31mwolf")
+    'red \\x1b[31mwolf'
+    """
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else ascii(letter)[1:-1] for letter in text
+    )

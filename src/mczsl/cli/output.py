@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mczsl.errors import printable
+
 
 def show_table(
     header: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "", caption: str = ""
@@ -15,10 +17,15 @@ def show_table(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE, title=title, caption=caption, title_justify="left")
+    table = Table(
+        box=box.SIMPLE,
+        title=Text(printable(title), "table.title"),
+        caption=Text(printable(caption), "table.caption"),
+        title_justify="left",
+    )
     numeric = [any(isinstance(row[i], int | float) for row in rows) for i in range(len(header))]
     for name, is_numeric in zip(header, numeric, strict=True):
-        table.add_column(name, justify="right" if is_numeric else "left")
+        table.add_column(Text(printable(name)), justify="right" if is_numeric else "left")
     for row in rows:
         table.add_row(*(Text(as_text(value)) for value in row))
     console = Console()
@@ -28,12 +35,11 @@ def show_table(
 
 
 def as_text(value: Any) -> str:
-    r"""A cell's text, without anything that a terminal would obey.
+    """A cell's text.
 
-    >>> as_text(1.234), as_text(None), as_text("a\x1b[31mb")
-    ('1.23', '-', 'a[31mb')
+    >>> as_text(1.234), as_text(None)
+    ('1.23', '-')
     """
     if value is None:
         return "-"
-    text = f"{value:.2f}" if isinstance(value, float) else str(value)
-    return "".join(character for character in text if character.isprintable())
+    return printable(f"{value:.2f}" if isinstance(value, float) else str(value))

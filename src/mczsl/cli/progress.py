@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,11 +39,14 @@ def _print_line(progress: RunProgress) -> None:
     """One line for each task that is done: a log file wants no more."""
     if progress.result is not None:
         result = progress.result
-        print(
-            f"task {progress.task}/{progress.tasks}: S {100 * result.seen:.1f} "
-            f"U {100 * result.unseen:.1f} H {100 * result.harmonic:.1f}, {_times(progress)}",
-            file=sys.stderr,
-        )
+        named = {"S": result.seen, "U": result.unseen, "H": result.harmonic}
+        shares = " ".join(f"{name} {_percent(share)}" for name, share in named.items())
+        where = f"task {progress.task}/{progress.tasks}"
+        print(f"{where}: {shares}, {_times(progress)}", file=sys.stderr)
+
+
+def _percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100 * share:.1f}"
 
 
 def _where(progress: RunProgress) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(
+    context: typer.Context,
     dataset: options.Dataset = "digits",
     protocol: options.Protocol = "gzsl",
     method: options.Method = "mczsl",
@@ -53,6 +54,7 @@ def run(
     try:
         with profiled(profile), watch() as listener:
             if resume is not None:
+                refuse_other_options(context)
                 record = loop.resume(resume, listener)
             else:
                 config = make_run_config(
@@ -86,6 +88,20 @@ def run(
         print(json.dumps(record))
     else:
         show_record(record)
+
+
+def refuse_other_options(context: typer.Context) -> None:
+    """A run is continued as it was begun: an option that says otherwise would be ignored."""
+    others = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name not in ("resume", "profile", "as_json")
+        and getattr(context.get_parameter_source(str(parameter.name)), "name", "") == "COMMANDLINE"
+    ]
+    if others:
+        raise ConfigError(
+            f"--resume continues a run as it was begun; leave out {' and '.join(others)}"
+        )
 
 
 def methods(as_json: options.AsJson = False) -> None:

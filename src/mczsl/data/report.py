@@ -14,6 +14,7 @@ from mczsl.data import xlsa17
 from mczsl.data.catalog import find_path, is_file_dataset, open_dataset
 from mczsl.data.checks import Problem, warning
 from mczsl.data.dataset import DatasetParts, FeatureDataset
+from mczsl.errors import printable
 
 _SHOWN = 5  # class names given as examples
 
@@ -101,18 +102,6 @@ def describe(dataset: FeatureDataset | DatasetParts) -> dict[str, Any]:
     if isinstance(dataset, FeatureDataset):
         facts["fingerprint"] = dataset.fingerprint
     return facts
-
-
-def printable(text: str) -> str:
-    r"""Text from outside that is safe on a terminal: control characters are spelled out.
-
-    >>> printable("red \x1b[31mwolf")
-    'red \\x1b[31mwolf'
-    """
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
 
 
 def _count(number: int, what: str) -> str:

@@ -172,6 +172,15 @@ class Run:
     def restore(self, out: Path) -> None:
         """Take over a checkpoint, if this very run made it."""
         stored = storage.load(out / CHECKPOINT, "checkpoint")
+        try:
+            self._take_over(stored, out)
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise StorageError(
+                f"{out}: mczsl {mczsl.__version__} cannot continue a checkpoint of mczsl "
+                f"{stored.values.get('version')} ({error}); start a new run"
+            ) from error
+
+    def _take_over(self, stored: storage.Stored, out: Path) -> None:
         values = stored.values
         if values["fingerprint"] != self.dataset.fingerprint:
             raise StorageError(
