@@ -5,6 +5,13 @@ from typing import Annotated
 
 import typer
 
+
+def _method(text: str) -> str:
+    from mczsl.methods import use_method
+
+    return use_method(text)
+
+
 Dataset = Annotated[str, typer.Option(help="A name, `synthetic:...`, or a path.")]
 Features = Annotated[str | None, typer.Option(help="Features file, by default res101.")]
 Semantics = Annotated[str | None, typer.Option(help="Semantics file, by default att.")]
@@ -12,7 +19,9 @@ DataRoot = Annotated[
     Path | None, typer.Option(envvar="MCZSL_DATA", help="Folder that holds the datasets.")
 ]
 Protocol = Annotated[str, typer.Option(help="gzsl, fixed or dynamic.")]
-Method = Annotated[str, typer.Option(help="See `mczsl methods`.")]
+Method = Annotated[
+    str, typer.Option(callback=_method, help="See `mczsl methods`; or FILE.py, a method of yours.")
+]
 Preset = Annotated[str, typer.Option(help="`default` (ours), or `paper`.")]
 Settings = Annotated[
     list[str] | None,

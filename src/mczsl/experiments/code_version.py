@@ -72,7 +72,8 @@ def _tree(module: str) -> ast.Module:
 
 def _file(module: str) -> Path | None:
     path = _PACKAGE.joinpath(*module.split(".")[1:])
-    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
+    own = [info.path for info in available_methods().values() if info.module == module]
+    for candidate in (path.with_suffix(".py"), path / "__init__.py", *own):
         if candidate.is_file():
             return candidate
     return None
