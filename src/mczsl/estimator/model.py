@@ -97,6 +97,7 @@ class Model:
             samples=samples,
             seen=classes.select(classes.seen),
             unseen=classes.select(unseen),
+            n_unseen=int((~classes.seen).sum()),
         )
         yield from taught.method.learn(task)
         return taught.with_classes(classes)

@@ -48,7 +48,8 @@ class Plan:
         stage = self.stages[index]
         unseen = stage.unseen if with_unseen else stage.unseen[:0]
         samples = TableSamples(dataset.features, dataset.labels, stage.train_rows)
-        return Task(index, samples, class_set(dataset, stage.seen), class_set(dataset, unseen))
+        seen = class_set(dataset, stage.seen)
+        return Task(index, samples, seen, class_set(dataset, unseen), len(stage.unseen))
 
 
 def class_set(dataset: FeatureDataset, classes: Integers) -> ClassSet:

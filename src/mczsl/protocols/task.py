@@ -124,11 +124,12 @@ class Task:
     """One step of a stream.
 
     ``samples`` is the training data that arrives now; ``seen`` holds every class that has had
-    training data up to and with this task. ``unseen`` holds the known classes without data, and is
-    empty unless the method declares that it uses them.
+    training data up to and with this task. ``n_unseen`` is how many more classes are known by
+    description, and ``unseen`` holds them if the method declares that it uses them, else none.
     """
 
     index: int
     samples: Samples
     seen: ClassSet
     unseen: ClassSet
+    n_unseen: int = 0
