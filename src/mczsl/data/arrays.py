@@ -16,7 +16,6 @@ masks), or only ``unseen_classes``; see :func:`mczsl.data.splits.default_splits`
 from __future__ import annotations
 
 import difflib
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -25,17 +24,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mczsl.data import tables
+from mczsl.data import npz, tables
 from mczsl.data.checks import warning
 from mczsl.data.convert import as_integers, as_matrix
 from mczsl.data.dataset import DatasetParts, FeatureDataset
-from mczsl.data.files import reading, refuse_bomb
 from mczsl.data.splits import DEFAULT_SHARE, SETS, Rows, Splits, default_splits
 from mczsl.errors import DataError
 
 _NEEDED = ("features", "labels", "attributes")
 _OPTIONAL = ("class_names", "unseen_classes", "validation_classes", *SETS)
-_NO_PICKLE = "an array of Python objects is never loaded: save plain numbers or texts"
 
 Part = Callable[[], Any]  # reads one part when called, so that a fault costs only that part
 
@@ -90,21 +87,13 @@ def _files(folder: Path) -> dict[str, Path]:
 
 
 def _npz(path: Path, parts: DatasetParts) -> dict[str, Part]:
-    with reading(path, "save it with numpy.savez"), zipfile.ZipFile(path) as archive:
-        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+    members = npz.members(path)
     for name in sorted(members):
         if not _is_part(name):
             near = difflib.get_close_matches(name, (*_NEEDED, *_OPTIONAL), n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             parts.problems.append(warning(f"{path.name}: {name!r} is not used{hint}"))
-    return {name: partial(_member, path, members[name]) for name in members if _is_part(name)}
-
-
-def _member(path: Path, info: zipfile.ZipInfo) -> NDArray[Any]:
-    refuse_bomb(path, info.filename, info.compress_size, info.file_size)
-    with reading(path, _NO_PICKLE), zipfile.ZipFile(path) as archive, archive.open(info) as file:
-        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-        return array
+    return {name: part for name, part in members.items() if _is_part(name)}
 
 
 def _is_part(name: str) -> bool:

@@ -40,14 +40,14 @@ _LIMITS = """\
 """
 
 
-def write_card(values: Values, classes: ClassTable, remembered: int, license: str) -> str:
+def write_card(values: Values, classes: ClassTable, remembered: int) -> str:
     """The text of ``README.md``. ``remembered`` is how many samples the model's memory holds."""
     pairs = list(zip(classes.labels, classes.seen.tolist(), strict=True))
     seen = [label for label, is_seen in pairs if is_seen]
     unseen = [label for label, is_seen in pairs if not is_seen]
     memory = f"This folder holds the features of {remembered} training samples, as its memory."
     parts = [
-        _front_matter(values, license),
+        _front_matter(values),
         _what_it_is(values, seen, unseen, classes.attribute_dim),
         _USE.format(features=values.features),
         _lessons(values),
@@ -79,11 +79,11 @@ def percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f} %"
 
 
-def _front_matter(values: Values, license: str) -> str:
+def _front_matter(values: Values) -> str:
     lines = [
         "---",
         "library_name: mczsl",
-        f"license: {license}",
+        f"license: {values.license}",
         "tags: [mczsl, zero-shot-learning, continual-learning, tabular-classification]",
         "metrics: [accuracy]",
     ]

@@ -248,11 +248,12 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # -------------------------------------------------------------- files
 
-    def save(self, path: str | Path, license: str = "unknown") -> None:
+    def save(self, path: str | Path, license: str | None = None) -> None:
         """Write the model with its memory and a model card into a folder, in place of any before.
 
-        ``license`` is what the card names as the model's license.
+        ``license`` is what the card names as the model's license; by default what it named before.
         """
+        license = license if license is not None else getattr(self, "license_", "unknown")
         files.save(self.fitted_model("save"), self, Path(path), license)
 
     @classmethod

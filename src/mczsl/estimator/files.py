@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mczsl.estimator.classifier import ZeroShotClassifier
 
 KIND = "classifier"
+LICENSE = r"^[A-Za-z0-9.+-]+$"
 
 
 class Parameters(BaseModel):
@@ -54,6 +55,7 @@ class Values(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     version: str
+    license: str = Field(pattern=LICENSE)
     parameters: Parameters
     config: dict[str, Any]
     features: int = Field(ge=1)
@@ -70,13 +72,13 @@ class Values(BaseModel):
 
 def save(model: Model, classifier: ZeroShotClassifier, folder: Path, license: str) -> None:
     """Write a classifier so that a reader finds all of the new one or all of the old one."""
-    if not re.fullmatch(r"[\w.+-]+", license):
+    if not re.fullmatch(LICENSE, license):
         raise ConfigError(f"license: {license!r} is no identifier such as 'apache-2.0' or 'mit'")
     _require_room(folder)
     state = model.method.state()
-    values = _values(model, classifier, state)
+    values = _values(model, classifier, state, license)
     memories = [each for name, each in state.tensors.items() if name.endswith("memory.labels")]
-    card = write_card(values, model.classes, sum(map(len, memories)), license)
+    card = write_card(values, model.classes, sum(map(len, memories)))
     values.card = [_sha256(card.encode()), _checksum(folder / CARD)]
     tensors = {f"method.{name}": tensor for name, tensor in state.tensors.items()}
     table = model.classes
@@ -104,7 +106,7 @@ def load(folder: Path, device: str) -> tuple[Model, dict[str, Any], dict[str, An
     if values.source != "one-hot":
         rows = model.classes.attributes.numpy()
         parameters["class_attributes"] = dict(zip(model.classes.labels, rows, strict=True))
-    learned: dict[str, Any] = {"n_features_in_": values.features}
+    learned: dict[str, Any] = {"n_features_in_": values.features, "license_": values.license}
     if values.feature_names is not None:
         learned["feature_names_in_"] = np.array(values.feature_names, dtype=object)
     return model, parameters, learned
@@ -132,12 +134,13 @@ def _require_room(folder: Path) -> None:
         )
 
 
-def _values(model: Model, classifier: ZeroShotClassifier, state: State) -> Values:
+def _values(model: Model, classifier: ZeroShotClassifier, state: State, license: str) -> Values:
     encoder = classifier.text_encoder
     config = model.method.config.model_dump(mode="json")
     names = getattr(classifier, "feature_names_in_", None)
     return Values(
         version=mczsl.__version__,
+        license=license,
         parameters=Parameters(
             method=model.name,
             preset=classifier.preset,

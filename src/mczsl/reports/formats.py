@@ -102,8 +102,8 @@ def as_csv(tables: Iterable[Table]) -> str:
     header = list(dict.fromkeys(key for row in rows for key in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, header, lineterminator="\n")
-    writer.writerow({key: _safe(key) for key in header})
-    writer.writerows({key: _safe(value) for key, value in row.items()} for row in rows)
+    writer.writerow({key: spreadsheet_safe(key) for key in header})
+    writer.writerows({key: spreadsheet_safe(value) for key, value in row.items()} for row in rows)
     return text.getvalue()
 
 
@@ -118,10 +118,10 @@ def _csv_rows(table: Table) -> Iterable[dict[str, Any]]:
         yield values
 
 
-def _safe(value: Any) -> Any:
+def spreadsheet_safe(value: Any) -> Any:
     """A text that a spreadsheet would take for a formula gets an apostrophe in front.
 
-    >>> _safe("=1+1"), _safe(-1.5), _safe("MCZSL - SA")
+    >>> spreadsheet_safe("=1+1"), spreadsheet_safe(-1.5), spreadsheet_safe("MCZSL - SA")
     ("'=1+1", -1.5, 'MCZSL - SA')
     """
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value

