@@ -98,6 +98,7 @@ class MCZSL(PrototypeMethod):
         "paper": {
             "hidden": 2048,
             "epochs": 200,
+            "episodes": 5,
             "ways": 10,
             "shots": 5,
             "calibration": "none",
