@@ -53,6 +53,8 @@ class Analysis:
             for stage in _read(self._path).get("stages", [])
             if stage["task"] <= len(run.results)
         ]
+        if len(self._stages) < len(run.results):  # stopped just before this was written
+            self.add_stage()
 
     def add_stage(self) -> None:
         """Look at the stage that has just been tested."""

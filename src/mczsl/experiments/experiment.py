@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from mczsl.errors import ConfigError, unknown_name
 from mczsl.evaluation.stage import Candidates
 from mczsl.experiments import paper
+from mczsl.methods import use_method
 from mczsl.runs.config import RunConfig
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -40,6 +41,11 @@ class Variant(_Part):
     candidates: Candidates = "joint"
     reported: str = Field("", description="this row in the paper's table; by default the label")
     note: str = Field("", description="what the table says about this row")
+
+    @field_validator("method")
+    @classmethod
+    def _own_files_become_known(cls, method: str) -> str:
+        return use_method(method)
 
     @property
     def name(self) -> str:

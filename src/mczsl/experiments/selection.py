@@ -80,10 +80,11 @@ def _variants(experiment: Experiment, names: Sequence[str]) -> tuple[Variant, ..
     for name in names:
         found = [v for v in experiment.variants if _same(v.label, name) or _same(v.method, name)]
         if not found:
-            if name not in available_methods():
+            added = Variant(method=name)
+            if added.method not in available_methods():
                 labels = (variant.name for variant in experiment.variants)
                 raise unknown_name("method", name, {*available_methods(), *labels})
-            found = [Variant(method=name)]
+            found = [added]
         chosen += [variant for variant in found if variant not in chosen]
     return tuple(chosen)
 
