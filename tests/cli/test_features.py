@@ -10,7 +10,7 @@ import typer
 from PIL import Image
 from typer.testing import CliRunner
 
-from mczsl.cli.features import features
+from mczsl.cli.features import build, features
 from mczsl.errors import ConfigError, DataError
 
 app = typer.Typer()
@@ -71,10 +71,16 @@ def test_bad_files_are_reported_or_with_strict_an_error(folder: Path, network: P
     (folder / "leaf" / "bad\x1b[31m.png").touch()
     out = folder.parent / "features.npz"
     shown = run(folder, "-o", out, "--backbone", network)
-    assert "bad[31m.png: is empty" in shown  # and nothing that a terminal would obey
+    assert "m.png: is empty" in shown
+    assert "\x1b" not in shown  # a terminal would obey it
     assert "10 pictures of 2 classes" in shown
     with pytest.raises(DataError, match="is empty"):
         run(folder, "-o", out, "--backbone", network, "--strict")
+
+
+def test_only_known_datasets_are_built(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="did you mean 'emoji'"):
+        build("emojis", tmp_path)
 
 
 def test_mistakes_are_named(folder: Path) -> None:
