@@ -242,6 +242,24 @@ def test_a_truncated_checkpoint_is_named(halfway: Path, name: str) -> None:
         resume(halfway)
 
 
+def test_a_checkpoint_that_does_not_fit_is_named(halfway: Path) -> None:
+    """As another version might have written it."""
+    folder = halfway / CHECKPOINT
+    stored = storage.load(folder, "checkpoint")
+    without = {key: value for key, value in stored.values.items() if key != "results"}
+    for tensors, values in (
+        (stored.tensors, without),
+        ({}, stored.values),
+        (
+            {name: tensor[:0] for name, tensor in stored.tensors.items() if tensor.ndim},
+            stored.values,
+        ),
+    ):
+        storage.save(folder, "checkpoint", storage.Stored(tensors, values))
+        with pytest.raises(StorageError, match="cannot continue a checkpoint of mczsl"):
+            resume(halfway)
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"dataset": 3}', '{"dataset": "digits", "x": 1}'])
 def test_a_damaged_run_file_is_named(halfway: Path, text: str) -> None:
     (halfway / RUN_FILE).write_text(text)

@@ -1,0 +1,109 @@
+"""Calibration: an offset on seen scores that helps, found without any unseen class."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from mczsl.data import FeatureDataset, load_dataset
+from mczsl.evaluation.calibration import build_method
+from mczsl.evaluation.stage import evaluate
+from mczsl.methods import get_method, make_config, register_method
+from mczsl.methods.base import Method, Scorer, Setting
+from mczsl.protocols import ClassSet, make_plan
+from mczsl.testing import check_method
+from tests.methods.toys import Ridge
+
+BIAS = 0.2
+
+
+@register_method("BiasedRidge")
+class BiasedRidge(Ridge):
+    """Favours every class that it has learned, by a known amount."""
+
+    def __init__(self, config: Any, setting: Setting):
+        super().__init__(config, setting)
+        self.known: set[int] = set()
+
+    def learn(self, task: Any) -> Any:
+        self.known |= set(task.samples.labels.tolist())
+        yield from super().learn(task)
+
+    def scorer(self, classes: ClassSet) -> Scorer:
+        score = super().scorer(classes)
+        bias = torch.tensor([BIAS * (int(number) in self.known) for number in classes.ids])
+        return lambda features: score(features) + bias
+
+    def state(self) -> Any:
+        state = super().state()
+        return type(state)(state.tensors, {"known": sorted(self.known)})
+
+    def load_state(self, state: Any) -> None:
+        super().load_state(state)
+        self.known = set(state.values["known"])
+
+
+@pytest.fixture(scope="module")
+def dataset() -> FeatureDataset:
+    return load_dataset(
+        "synthetic:classes=60,unseen=15,samples=20,features=64,attributes=16,difficulty=0.2,noise=0.5"
+    )
+
+
+def learn(dataset: FeatureDataset, protocol: str, name: str, **settings: Any) -> tuple:
+    plan = make_plan(dataset, protocol)
+    config = make_config(get_method(name), settings=settings)
+    sizes = dataset.features.shape[1], dataset.attributes.shape[1]
+    method = build_method(name, config, Setting(*sizes, plan.memory_capacity))
+    for index in range(len(plan.stages)):
+        list(method.learn(plan.task(dataset, index, method.uses_unseen_attributes)))
+    return method, plan
+
+
+def harmonic(method: Method, dataset: FeatureDataset, stages: Any) -> float:
+    return evaluate(method, dataset, stages).harmonic
+
+
+@pytest.mark.parametrize("protocol", ["gzsl", "dynamic"])
+def test_it_undoes_a_known_bias(dataset: FeatureDataset, protocol: str) -> None:
+    plain, plan = learn(dataset, protocol, "BiasedRidge")
+    calibrated, _ = learn(dataset, protocol, "BiasedRidge", calibration="auto")
+    before = harmonic(plain, dataset, plan.stages)
+    after = harmonic(calibrated, dataset, plan.stages)
+    assert before < 0.05, "the bias hides the unseen classes"
+    assert after > 0.4
+
+
+def test_a_method_is_told_nothing_of_unseen_classes(dataset: FeatureDataset) -> None:
+    """Other unseen classes, the same offset: the scores of seen classes stay as they are."""
+    plan = make_plan(dataset, "gzsl")
+    features = torch.from_numpy(dataset.features[plan.stages[0].test_seen_rows])
+    found = []
+    for changed in (False, True):
+        attributes = dataset.attributes.copy()
+        if changed:
+            attributes[dataset.unseen_classes] += 0.5
+        world = FeatureDataset(
+            dataset.name,
+            dataset.features,
+            dataset.labels,
+            dataset.class_names,
+            attributes,
+            dataset.splits,
+            dataset.provenance,
+        )
+        method, _ = learn(world, "gzsl", "BiasedRidge", calibration="auto")
+        seen = plan.task(world, 0).seen
+        found.append(method.scores(features, seen))
+    assert torch.equal(*found)
+
+
+def test_without_calibration_it_is_the_method_itself() -> None:
+    config = make_config(get_method("Ridge"))
+    assert type(build_method("Ridge", config, Setting(3, 4))) is Ridge
+
+
+def test_any_method_can_be_calibrated() -> None:
+    check_method("BiasedRidge", calibration="auto")
+    check_method("Ridge", calibration="auto")
+    check_method("sequential", calibration="auto", hidden=8, epochs=1)
