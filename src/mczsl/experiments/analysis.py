@@ -30,7 +30,7 @@ from mczsl.seeding import numpy_generator
 
 ANALYSIS = "analysis.json"
 _EXTENT = 1000  # the map goes from -1000 to 1000, in whole numbers
-_POINTS, _CURVE_POINTS, _WORST, _TAKEN_FOR = 400, 100, 12, 4
+_POINTS, _CURVE_POINTS, _WORST, _TAKEN_FOR = 400, 100, 10, 3
 Integers = NDArray[np.int64]
 
 

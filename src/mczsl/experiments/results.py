@@ -76,8 +76,14 @@ def read_results(folder: ResultFolder) -> list[Results]:
                 for entry in plan["runs"]
             ),
         )
-        for name, plan in folder.plans().items()
+        for name, plan in sorted(folder.plans().items(), key=_place)
     ]
+
+
+def _place(named_plan: tuple[str, Mapping[str, Any]]) -> tuple[int, str]:
+    """Tables of methods come first, ablations last."""
+    name, plan = named_plan
+    return ("methods", "tasks", "memory", "ablation").index(plan["show"]), name
 
 
 def summarise(results: Results) -> dict[str, Any]:

@@ -56,7 +56,9 @@ def _per_task(
         count = max(len(record["tasks"]) for record in group.records)
         points = [_point(group, task, _harmonic(task - 1), "task") for task in range(1, count + 1)]
         series.append(Series(group.label, style[group.label], tuple(filter(None, points))))
-    return line_chart("H after every task", series, "task", "H in %")
+    last = max((point.x for each in series for point in each.points), default=1)
+    ticks = [task for task in range(1, int(last) + 1) if last <= 10 or task == 1 or task % 5 == 0]
+    return line_chart("H after every task", series, "task", "H in %", x_ticks=ticks)
 
 
 def _memory(

@@ -31,7 +31,7 @@ def markdown(tables: Iterable[Table], level: int = 2) -> str:
 def _markdown(table: Table, level: int) -> str:
     lines = [f"{'#' * level} {_escape_markdown(table.caption())}", ""]
     lines.append(_markdown_row(column.full_name for column in table.columns))
-    numeric = [_is_numeric(table, index) for index in range(len(table.columns))]
+    numeric = [table.is_numeric(index) for index in range(len(table.columns))]
     lines.append("|" + "|".join("---:" if right else "---" for right in numeric) + "|")
     lines += [_markdown_row(map(_markdown_cell, row), escape=False) for row in table.rows]
     lines += ["", *(f"- {_escape_markdown(note)}" for note in table.notes)]
@@ -58,7 +58,7 @@ def latex(tables: Iterable[Table]) -> str:
 
 
 def _latex(table: Table) -> str:
-    alignment = "".join("r" if _is_numeric(table, i) else "l" for i in range(len(table.columns)))
+    alignment = "".join("r" if table.is_numeric(i) else "l" for i in range(len(table.columns)))
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{_escape_latex(table.caption())}}}"]
     lines += [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", *_latex_groups(table)]
     lines.append(_latex_row(_escape_latex(column.name) for column in table.columns))
@@ -155,10 +155,6 @@ def _json_cell(cell: Cell) -> Any:
     if not isinstance(cell.value, float):
         return cell.value
     return {"mean": cell.value, "deviation": cell.deviation, "rank": cell.rank or None}
-
-
-def _is_numeric(table: Table, index: int) -> bool:
-    return any(isinstance(row[index].value, float) for row in table.rows)
 
 
 FORMATS: dict[str, Callable[[Sequence[Table]], str]] = {

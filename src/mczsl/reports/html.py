@@ -42,7 +42,6 @@ def render_html(experiments: list[Results], title: str = "MCZSL results") -> str
             {
                 "name": results.name,
                 "title": results.title,
-                "command": results.command,
                 "summary": summarise(results),
                 "tables": make_tables(results),
                 "charts": [
@@ -54,6 +53,7 @@ def render_html(experiments: list[Results], title: str = "MCZSL results") -> str
         ],
         inside=_inside(experiments),
         runs=_runs(experiments),
+        commands=list(dict.fromkeys(results.command for results in experiments)),
         versions=versions(experiments),
     )
 

@@ -28,12 +28,12 @@ _CORNERS: tuple[tuple[tuple[float, float], ...], ...] = (
 )
 _WIDTH, _HEIGHT = 440.0, 300.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 12.0, 12.0, 44.0
-_LETTER = 7.0  # a guess at the width of a letter at 13 pixels
+_LETTER = 8.3  # a guess at the width of a letter at 13 pixels
 _LINE = 20.0
 
 STYLE = "".join(
     [
-        "svg.chart{font:13px system-ui,sans-serif;color:#222}",
+        "svg.chart{font:13px system-ui,sans-serif;color:var(--ink,#222)}",
         "svg.chart text{fill:currentColor}svg.chart .grid{stroke:currentColor;opacity:.15}",
         "svg.chart .axis{stroke:currentColor;opacity:.6}svg.chart .band{opacity:.18;stroke:none}",
         "svg.chart .line{fill:none;stroke-width:2}svg.chart .error{stroke-width:1.5;opacity:.8}",
@@ -41,11 +41,11 @@ STYLE = "".join(
             f"svg.chart .c{index}{{stroke:var(--c{index},{colour});fill:var(--c{index},{colour})}}"
             for index, colour in enumerate(COLOURS)
         ),
-        "svg.chart .line{fill:none}svg.chart .hollow{fill:none;stroke-width:2}",
+        "svg.chart .line{fill:none}svg.chart .hollow{fill:var(--paper,#fff);stroke-width:2}",
     ]
 )
 _DARK = ";".join(f"--c{index}:{colour}" for index, colour in enumerate(DARK_COLOURS))
-_DARK_STYLE = f"@media(prefers-color-scheme:dark){{svg.chart{{color:#ddd;{_DARK}}}}}"
+_DARK_STYLE = f"@media(prefers-color-scheme:dark){{svg.chart{{--ink:#ddd;--paper:#222;{_DARK}}}}}"
 
 
 class Point(NamedTuple):
@@ -107,7 +107,8 @@ def line_chart(
     if not points:
         return ""
     x_axis = _axis([p.x for p in points], _LEFT, _WIDTH - _RIGHT, logarithmic, from_zero)
-    reach = [p.y + sign * (p.deviation or 0) for p in points for sign in (-1, 1)]
+    floor = 0.0 if min(p.y for p in points) >= 0 else -math.inf
+    reach = [max(floor, p.y + sign * (p.deviation or 0)) for p in points for sign in (-1, 1)]
     y_axis = _axis(reach, _HEIGHT - _BOTTOM, _TOP, from_zero=from_zero)
     parts = [_grid(x_axis, y_axis, x_label, y_label, x_ticks)]
     parts += [_series(each, x_axis, y_axis) for each in series if each.points]
@@ -161,9 +162,11 @@ def _axis(
     if logarithmic:
         low = max(low, 1e-3)
         return _Axis(low / 1.3, max(high, low) * 1.3, start, end, True)
-    low, high = (min(low, 0.0) if from_zero else low), high
+    if from_zero:
+        low = min(low, 0.0)
     room = 0.05 * ((high - low) or abs(high) or 1.0)
-    return _Axis(low if from_zero and low == 0 else low - room, high + room, start, end)
+    lowest = max(0.0, low - room) if low >= 0 else low - room
+    return _Axis(lowest, high + room, start, end)
 
 
 def _ticks(low: float, high: float, about: int = 5) -> list[float]:
@@ -180,10 +183,11 @@ def _ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """1, 3, 10, 30, ... between two numbers."""
+    """1, 2, 5, 10, ... between two numbers; where that is too many, 1, 10, 100, ..."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    found = [factor * 10.0**power for power in powers for factor in (1, 3)]
-    return [tick for tick in found if low <= tick <= high]
+    found = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
+    found = [tick for tick in found if low <= tick <= high]
+    return found if len(found) <= 7 else found[:: max(2, len(found) // 5)]
 
 
 def _grid(
@@ -214,11 +218,9 @@ def _series(series: Series, x_axis: _Axis, y_axis: _Axis) -> str:
         parts.append(f'<polyline class="line {colour}"{dashes} points="{path}"/>')
     for (x, y), point in zip(places, series.points, strict=True):
         if not series.line and point.deviation:
-            ends = (
-                y_axis.place(point.y - point.deviation),
-                y_axis.place(point.y + point.deviation),
-            )
-            parts.append(_line(x, ends[0], x, ends[1], f"error {colour}"))
+            low = y_axis.place(max(y_axis.low, point.y - point.deviation))
+            high = y_axis.place(point.y + point.deviation)
+            parts.append(_line(x, low, x, high, f"error {colour}"))
         if series.markers:
             parts.append(_marker(x, y, series.style, point.tip))
     return f'<g class="series" data-series="{escape(series.name)}">{"".join(parts)}</g>'
@@ -229,7 +231,7 @@ def _band(series: Series, x_axis: _Axis, y_axis: _Axis, colour: str) -> str:
     if len(spread) < 2:
         return ""
     edge = [(p.x, p.y + (p.deviation or 0)) for p in spread]
-    edge += [(p.x, p.y - (p.deviation or 0)) for p in reversed(spread)]
+    edge += [(p.x, max(y_axis.low, p.y - (p.deviation or 0))) for p in reversed(spread)]
     path = " ".join(f"{x_axis.place(x):.1f},{y_axis.place(y):.1f}" for x, y in edge)
     return f'<polygon class="band {colour}" points="{path}"/>'
 
@@ -241,8 +243,9 @@ def _dashes(style: int) -> str:
 
 
 def _marker(x: float, y: float, style: int, tip: str, size: float = 4.5) -> str:
-    colour = f"c{style % len(COLOURS)}"
+    """Filled for the first seven, hollow for the next."""
     shape = style % len(COLOURS)
+    colour = f"c{shape}{' hollow' if style // len(COLOURS) % 2 else ''}"
     title = f"<title>{escape(tip)}</title>" if tip else ""
     if shape == 0:
         return (
@@ -262,11 +265,9 @@ def _bar(bar: Bar, x_axis: _Axis, top: float, style: int) -> str:
         f'<rect class="{colour}" x="{zero:.1f}" y="{top + 5:g}" width="{max(0.0, end - zero):.1f}" '
         f'height="18"><title>{escape(told)}</title></rect>',
     ]
-    label_at = end
     if bar.deviation:
         ends = x_axis.place(bar.value - bar.deviation), x_axis.place(bar.value + bar.deviation)
         parts.append(_line(ends[0], middle, ends[1], middle, "axis"))
-        label_at = ends[1]
     if bar.reported is not None:
         at = x_axis.place(bar.reported)
         title = f"<title>reported {bar.reported:.2f}</title>"
@@ -274,8 +275,7 @@ def _bar(bar: Bar, x_axis: _Axis, top: float, style: int) -> str:
             f'<path class="hollow c1" d="M{at:.1f} {top + 2:g}v24"/>'
             f'<circle class="hollow c1" cx="{at:.1f}" cy="{middle:g}" r="4">{title}</circle>'
         )
-        label_at = max(label_at, at + 4)
-    return "".join([*parts, _text(label_at + 6, middle + 4, f"{bar.value:.1f}", "start")])
+    return "".join([*parts, _text(_WIDTH - 4, middle + 4, f"{bar.value:.1f}", "end")])
 
 
 def _legend(entries: Iterable[Series]) -> tuple[str, float]:

@@ -69,6 +69,14 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...]
 
+    def is_numeric(self, column: int) -> bool:
+        """Whether there are figures in the column."""
+        return any(isinstance(row[column].value, float) for row in self.rows)
+
+    def heading(self) -> str:
+        """The data and the setting."""
+        return f"{self.facts['dataset']}, {self.facts['setting']}"
+
     def caption(self) -> str:
         """Title and facts in one line."""
         return f"{self.title}: {', '.join(f'{k} {v}' for k, v in self.facts.items())}"
@@ -181,15 +189,16 @@ def _method_table(results: Results, facts: dict[str, str], groups: list[Group]) 
     columns = {Column("method"): [Cell(group.label) for group in groups]}
     if results.show == "memory":
         columns[Column("memory")] = [Cell(group.condition("memory_capacity")) for group in groups]
-    columns[Column("calibration")] = [Cell(group.condition("calibration")) for group in groups]
-    columns[Column("unseen attributes")] = [Cell(_uses_unseen(group)) for group in groups]
     complete = [all(run.state.state == "finished" for run in group.runs) for group in groups]
     for name, key in _METRICS.items():
         cells = [group.figure(itemgetter(key)) for group in groups]
         if any(cell.value is not None for cell in cells) or name == "mH":
-            columns[Column(name)] = ranked(cells, complete, name != "forgetting")
+            columns[Column(name)] = _ranked_by_memory(groups, cells, complete, name)
     columns[Column("n")] = [Cell(group.count()) for group in groups]
-    columns[Column("seconds")] = [group.figure(itemgetter("train_seconds")) for group in groups]
+    columns[Column("calibration")] = [Cell(group.condition("calibration")) for group in groups]
+    columns[Column("unseen attributes")] = [Cell(_uses_unseen(group)) for group in groups]
+    seconds = [group.figure(itemgetter("train_seconds")) for group in groups]
+    columns[Column("seconds")] = [replace(cell, deviation=None) for cell in seconds]
     if any(group.runs[0].note for group in groups):
         columns[Column("note")] = [Cell(group.runs[0].note) for group in groups]
     notes = _failures(groups)
@@ -203,6 +212,19 @@ def _method_table(results: Results, facts: dict[str, str], groups: list[Group]) 
         rows=tuple(zip(*columns.values(), strict=True)),
         notes=tuple(notes),
     )
+
+
+def _ranked_by_memory(
+    groups: list[Group], cells: list[Cell], complete: list[bool], name: str
+) -> list[Cell]:
+    """Rows with the same memory compete with each other."""
+    sizes = [group.runs[0].config["memory_per_class"] for group in groups]
+    found = cells.copy()
+    for size in set(sizes):
+        fits = [ok and own == size for ok, own in zip(complete, sizes, strict=True)]
+        marked = ranked(cells, fits, name != "forgetting")
+        found = [new if fit else old for new, old, fit in zip(marked, found, fits, strict=True)]
+    return found
 
 
 def _uses_unseen(group: Group) -> str:

@@ -105,7 +105,7 @@
         const line = document.createElement("div");
         line.className = "share";
         const bar = document.createElement("i");
-        bar.style.width = `${share * 0.8}px`;
+        bar.style.width = `${Math.max(2, share)}px`;
         line.append(bar, `${other} ${share.toFixed(0)} %`);
         taken.append(line);
       }
@@ -115,7 +115,9 @@
   };
 
   const choose = () => {
-    task.max = task.value = data[pick.value].stages.length;
+    task.max = data[pick.value].stages.length;
+    task.value = task.max;
+    find("inside-name").textContent = pick.value;
     drawMap();
     drawWorst();
   };
