@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` and `make test`. Both need only Python 3.11 and make.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers unit docs bench clean
+.PHONY: help demo test lint types layers unit browser docs bench clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -37,9 +37,16 @@ layers: $(VENV)/.test ## Import layers (import-linter)
 	@echo "== Layers: lint-imports"
 	@$(BIN)/lint-imports --no-logo
 
-unit: $(VENV)/.test ## Tests and doctests (pytest)
+unit: $(VENV)/.test browser ## Tests and doctests (pytest)
 	@echo "== Tests and doctests: pytest"
 	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal
+
+# The tests of the report page need Chromium; it comes from the system where that can be done.
+browser:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		echo "== Installing Chromium for the tests of the report page" && \
+		apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium >/dev/null; } || \
+		echo "No Chromium (Debian: apt-get install chromium): tests of the report page are skipped."
 
 docs: $(VENV)/.test ## Build the documentation into site/
 	@echo "== Documentation: mkdocs build --strict"
