@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` and `make test`. Both need only Python 3.11 and make.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers unit browser docs bench clean
+.PHONY: help demo test lint types layers unit browser docs bench results clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -55,6 +55,11 @@ docs: $(VENV)/.test ## Build the documentation into site/
 bench: $(VENV)/.core ## Measure speed and scale
 	@echo "== Benchmarks"
 	@$(BIN)/python -m benchmarks
+
+results: $(VENV)/.core ## Do the runs behind docs/results.md (hours; needs MCZSL_DATA) and write it
+	@echo "== Results"
+	@$(BIN)/mczsl bench docs/results/*.toml --out results --jobs $(JOBS)
+	@$(BIN)/mczsl report results --template docs/results/results.md.j2 -o docs/results.md
 
 clean: ## Remove builds and caches (not .venv, not your runs)
 	@echo "== Clean"
