@@ -14,8 +14,8 @@ from mczsl.estimator.classes import CODE_WIDTH, one_hot_codes
 from mczsl.methods import available_methods, get_method
 from tests.estimator.animals import DESCRIBED, NAMES, QUICK, TABLE, quick, seen_of
 
-UNCALIBRATED = {"calibration": "none"}
-PLAIN = QUICK | UNCALIBRATED
+PLAIN = {**QUICK, "calibration": "none"}
+THOROUGH = {"calibration": "none", "epochs": 60}
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_it_knows_what_it_has_and_has_not_seen(taught: ZeroShotClassifier) -> No
 
 
 def test_it_recognises_seen_and_unseen_classes() -> None:
-    model = quick(settings=UNCALIBRATED).fit(*seen_of(range(12)))
+    model = quick(settings=THOROUGH).fit(*seen_of(range(12), each=40))
     assert model.score(*seen_of(range(12), seed=1)) > 0.9
     X, y = seen_of(range(12, 20), seed=1)
     assert model.score(X, y) > 0.5, "chance is 1 in 20"
@@ -206,13 +206,13 @@ def test_adding_a_class_changes_no_other_score(known: int) -> None:
 
 
 def test_added_classes_are_recognised_and_learned_later() -> None:
-    model = quick(12, settings=UNCALIBRATED).fit(*seen_of(range(12)))
+    model = quick(12, settings=THOROUGH).fit(*seen_of(range(12), each=40))
     X, y = seen_of(range(12, 20), seed=1)
     with pytest.raises(ValueError, match="unknown class 'animal 12'"):
         model.predict(X, among=[NAMES[12]])
     model.add_classes(NAMES[12:], attributes=TABLE[12:])
     assert model.score(X, y) > 0.7, "chance is 1 in 20"
-    model.partial_fit(*seen_of(range(12, 20)))
+    model.partial_fit(*seen_of(range(12, 20), each=40))
     assert model.unseen_classes_.tolist() == []
     assert model.score(X, y) > 0.9
     assert model.score(*seen_of(range(12), seed=1)) > 0.9, "nothing was forgotten"
