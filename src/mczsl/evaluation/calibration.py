@@ -5,35 +5,31 @@ is only described. ``calibration="auto"`` measures that bias on a *shadow*: a se
 method that learns the same stream but never gets a fixed fifth of the classes, nor a fifth of the
 samples of the others. To the shadow the held-out classes are unseen, although there are samples of
 them: in the task that arrives and in the method's own memory. The offset with the best harmonic
-mean there serves the method itself, corrected for the number of classes on either side: the best of
-many is higher than the best of few. The shadow replays from the method's memory, so not one more
-sample is kept.
+mean there, estimated for as many unseen classes as there really are, serves the method itself. The
+shadow replays from the method's memory, so not one more sample is kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from statistics import NormalDist
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mczsl.evaluation.metrics import best_offset
-from mczsl.evaluation.stage import compare_samples
+from mczsl.evaluation.offset import best_offset_among
 from mczsl.memory import Memory
 from mczsl.memory.hashing import keyed_hash
 from mczsl.methods import get_method
 from mczsl.methods.base import Method, MethodConfig, Progress, Scorer, Setting, State
-from mczsl.methods.replay import ReplayMethod
+from mczsl.methods.replay import ReplayMethod, positions
 from mczsl.protocols import ClassSet, JoinedSamples, Samples, SelectedSamples, Task, TensorSamples
 from mczsl.seeding import derive, numpy_generator
 
 HOLD_OUT_EVERY = 5  # every fifth class, and of the other classes every fifth sample
 LAST_TASKS = 5  # over which the offset is averaged
-# How much of a sample's spread of scores is independent between classes; by validation classes.
-INDEPENDENT_SHARE = 1 / 3
+_SAMPLES_AT_ONCE = 8192
 
 
 def build_method(name: str, config: MethodConfig, setting: Setting) -> Method:
@@ -124,34 +120,20 @@ class CalibratedMethod(Method):
         test = SelectedSamples(samples, new)
         is_unseen = torch.isin(test.labels, torch.tensor(sorted(self.held_out)))
         if is_unseen.any() and not is_unseen.all():
-            outcomes = compare_samples(
-                self.shadow,
-                test,
-                ~is_unseen.numpy(),
-                task.seen.select(known),
-                task.seen.select(~known),
+            classes = task.seen.select(known) + task.seen.select(~known)
+            scores = self._shadow_scores(test, classes)
+            border = int(known.sum())
+            targets = positions(test.labels, classes.ids).numpy()
+            offset = best_offset_among(
+                scores[:, :border], scores[:, border:], targets, task.n_unseen
             )
-            shift = 0.0
-            if task.n_unseen:
-                here = head_start(int(known.sum()), int((~known).sum()))
-                shift = head_start(len(task.seen), task.n_unseen) - here
-            offset = best_offset(outcomes) + INDEPENDENT_SHARE * outcomes.spread * shift
             self.offsets.append(offset)
 
-
-def head_start(n_seen: int, n_unseen: int) -> float:
-    """How far the best of so many seen scores is ahead by number alone, in standard deviations.
-
-    The expected largest of n normal numbers, in Blom's approximation.
-
-    >>> round(head_start(150, 50), 2), head_start(7, 7)
-    (0.4, 0.0)
-    """
-    normal = NormalDist()
-    best_seen, best_unseen = (
-        normal.inv_cdf((count - 0.375) / (count + 0.25)) for count in (n_seen, n_unseen)
-    )
-    return best_seen - best_unseen
+    @torch.no_grad()
+    def _shadow_scores(self, samples: Samples, classes: ClassSet) -> NDArray[np.float64]:
+        score = self.shadow.scorer(classes)
+        blocks = torch.arange(len(samples.labels)).split(_SAMPLES_AT_ONCE)
+        return torch.cat([score(samples.take(rows)).cpu() for rows in blocks]).double().numpy()
 
 
 class ShadowMemory(Memory):

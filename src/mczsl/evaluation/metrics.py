@@ -18,8 +18,7 @@ class Outcomes:
     """How test samples compare with the seen and with the unseen classes.
 
     For every sample: its class, whether that class is seen, the best guess on either side, and
-    ``margin``, the best seen score minus the best unseen one. ``spread`` is how much the scores of
-    one sample vary between classes (standard deviation, mean over the samples).
+    ``margin``, the best seen score minus the best unseen one.
     """
 
     labels: Integers
@@ -27,7 +26,6 @@ class Outcomes:
     seen_guess: Integers
     unseen_guess: Integers
     margin: Floats
-    spread: float = 0.0
 
     def predictions(self, offset: float = 0.0) -> Integers:
         """The best class of all when ``offset`` is taken off every seen score."""

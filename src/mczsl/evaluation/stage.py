@@ -90,9 +90,8 @@ def compare_samples(
             raise DivergedError(
                 f"{method.name}: some scores are not finite; try a lower learning rate"
             )
-        spread = scores.std(dim=1, correction=0)
-        found.append((*_best(scores[:, : len(seen)]), *_best(scores[:, len(seen) :]), spread))
-    seen_best, seen_at, unseen_best, unseen_at, spread = (
+        found.append((*_best(scores[:, : len(seen)]), *_best(scores[:, len(seen) :])))
+    seen_best, seen_at, unseen_best, unseen_at = (
         torch.cat(part) for part in zip(*found, strict=True)
     )
     return Outcomes(
@@ -101,7 +100,6 @@ def compare_samples(
         seen_guess=_ids(seen, seen_at),
         unseen_guess=_ids(unseen, unseen_at),
         margin=(seen_best - unseen_best).double().numpy(),
-        spread=float(spread.mean()),
     )
 
 

@@ -54,9 +54,9 @@ class MCZSLConfig(PrototypeConfig):
         "second-moment", description="what the inner Adam carries to the next episode"
     )
     rate: float = Field(1e-3, gt=0, description="first learning rate of the outer (or plain) Adam")
-    epochs: int = Field(20, ge=1, description="E, over which the rate falls to 0")
+    epochs: int = Field(40, ge=1, description="E, over which the rate falls to 0")
     episodes: int | None = Field(
-        None, ge=1, description="episodes in an epoch; by default as many as go through the samples"
+        None, ge=1, description="episodes in an epoch; by default as many as go through the task"
     )
     virtual: float = Field(
         0.5, ge=0, le=10, description="virtual classes for each class of an episode"
@@ -119,7 +119,7 @@ class MCZSL(PrototypeMethod):
         generator = torch_generator(self.setting.seeds.training, "episodes", task.index)
         sampler = EpisodeSampler(samples.labels, config.ways, config.shots, generator)
         attributes = task.seen.attributes[positions(sampler.classes, task.seen.ids)]
-        episodes = config.episodes or math.ceil(len(samples.labels) / (config.ways * config.shots))
+        episodes = config.episodes or math.ceil(len(task.samples.labels) / (config.ways * config.shots))
         learner = self._learner()
         for epoch in range(config.epochs):
             learner.anneal(1 - epoch / max(1, config.epochs - 1))
