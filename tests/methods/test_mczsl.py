@@ -16,7 +16,13 @@ from mczsl.testing.subject import Subject, scores
 from mczsl.testing.world import WORLD
 from tests.worlds import EASY
 
-TINY: dict[str, Any] = {"hidden": 16, "epochs": 2, "episodes": 2, "calibration": "none"}
+TINY: dict[str, Any] = {
+    "hidden": 16,
+    "epochs": 2,
+    "episodes": 1,
+    "inner_steps": 2,
+    "calibration": "none",
+}
 # Every option with another value than the default.
 OPTIONS: dict[str, Any] = {
     "scale": 10.0,
@@ -31,7 +37,7 @@ OPTIONS: dict[str, Any] = {
     "meta": True,
     "ways": 2,
     "shots": 2,
-    "inner_steps": 2,
+    "inner_steps": 3,
     "inner_rate": 1e-2,
     "inner_state": "keep",
     "rate": 1e-2,

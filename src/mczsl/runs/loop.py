@@ -137,9 +137,10 @@ class Run:
                     )
                     write_record(out, self.record(status))
                 raise
+        record = self.record()
         if out is not None:
-            write_record(out, self.record())
-        return self.record()
+            write_record(out, record)
+        return record
 
     def record(self, status: Status = "finished") -> Record:
         """The record of what has been done so far."""
