@@ -35,6 +35,7 @@ def test_methods_are_chosen_by_label_or_name_and_others_may_join() -> None:
         return [variant.name for variant in select(WHOLE, methods=names).variants]
 
     assert labels("mczsl") == ["MCZSL (paper)", "MCZSL"]
+    assert labels("MCZSL") == ["MCZSL"]
     assert labels("MCZSL (paper)", "nm-zsl") == ["MCZSL (paper)", "NM-ZSL"]
     assert labels("sequential", "nm_zsl") == ["sequential", "NM-ZSL"]
     with pytest.raises(ConfigError, match="did you mean 'nm_zsl'"):

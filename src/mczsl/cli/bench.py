@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,7 @@ from mczsl.errors import ConfigError, unknown_name
 if TYPE_CHECKING:
     from mczsl.experiments.bench import Ended, Engine
     from mczsl.experiments.folder import ResultFolder
+    from mczsl.experiments.results import Results
     from mczsl.reports.tables import Table
 
 
@@ -29,6 +31,13 @@ class _RunIsImplied(TyperGroup):
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
             args = ["run", *args]
         return super().parse_args(ctx, args)
+
+
+class EngineName(StrEnum):
+    """Where runs are done."""
+
+    LOCAL = "local"
+    RAY = "ray"
 
 
 app = typer.Typer(cls=_RunIsImplied, no_args_is_help=True)
@@ -62,12 +71,22 @@ def run_experiments(
     data_root: options.DataRoot = None,
     out: Annotated[Path, typer.Option(help="Folder for runs and tables.")] = Path("bench"),
     jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time.")] = 1,
+    engine: Annotated[
+        EngineName, typer.Option(help="Processes on this machine, or a Ray cluster.")
+    ] = EngineName.LOCAL,
+    address: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Of the Ray cluster.")
+    ] = None,
+    mlflow: Annotated[
+        str | None, typer.Option(metavar="URI", help="Log finished runs to this MLflow.")
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Do the runs of experiments that are not done yet, and print their tables."""
     from mczsl.experiments.bench import perform, prepare
     from mczsl.experiments.experiment import load_experiment
     from mczsl.experiments.folder import ResultFolder
+    from mczsl.experiments.results import read_results
     from mczsl.experiments.selection import select, split_names
     from mczsl.runs.interrupts import Interrupted
 
@@ -85,13 +104,17 @@ def run_experiments(
     }
     folder = ResultFolder(out)
     planned = prepare(chosen, folder, data_root, _command(sys.argv[1:]))
-    engine = _local_engine(jobs)
     try:
-        perform(folder, planned, engine, _show_ended)
+        perform(folder, planned, _make_engine(engine, jobs, address), _show_ended)
     except Interrupted as stopped:
         print(f"mczsl: {stopped}; the same command goes on from here", file=sys.stderr)
         raise typer.Exit(stopped.exit_code) from None
-    failed = _show_results(folder, list(chosen), as_json)
+    results = [each for each in read_results(folder) if each.name in chosen]
+    failed = _show_results(folder, results, as_json)
+    if mlflow is not None:
+        from mczsl.experiments.mlflow_logger import log_to_mlflow
+
+        print(f"logged to MLflow: {log_to_mlflow(mlflow, results)} run(s)", file=sys.stderr)
     if failed:
         raise typer.Exit(1)
 
@@ -177,7 +200,13 @@ def report(
     print(f"report: {out}")
 
 
-def _local_engine(jobs: int) -> Engine:
+def _make_engine(name: EngineName, jobs: int, address: str | None) -> Engine:
+    if name == EngineName.RAY:
+        from mczsl.experiments.ray_engine import run_on_ray
+
+        return lambda folder, left, on_end: run_on_ray(folder, left, jobs, on_end, address)
+    if address is not None:
+        raise ConfigError(f"--address {address} is for --engine ray; add it, or leave it out")
     from mczsl.experiments.local_engine import run_locally
 
     return lambda folder, left, on_end: run_locally(folder, left, jobs, on_end)
@@ -194,17 +223,15 @@ def _show_ended(ended: Ended) -> None:
     print(as_text(f"{ended.done}/{ended.total}: {name}: {outcome}"), file=sys.stderr)
 
 
-def _show_results(folder: ResultFolder, names: list[str], as_json: bool) -> int:
+def _show_results(folder: ResultFolder, experiments: list[Results], as_json: bool) -> int:
     """Write and print the tables of these experiments; gives how many runs failed."""
     from mczsl import storage
-    from mczsl.experiments.results import read_results, summarise
+    from mczsl.experiments.results import summarise
     from mczsl.reports.formats import FORMATS
     from mczsl.reports.tables import make_tables
 
     failed = 0
-    for results in read_results(folder):
-        if results.name not in names:
-            continue
+    for results in experiments:
         tables, summary = make_tables(results), summarise(results)
         failed += summary["failed"]
         for suffix, formatted in FORMATS.items():

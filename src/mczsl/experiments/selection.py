@@ -78,7 +78,9 @@ def _variants(experiment: Experiment, names: Sequence[str]) -> tuple[Variant, ..
         return experiment.variants
     chosen: list[Variant] = []
     for name in names:
-        found = [v for v in experiment.variants if _same(v.label, name) or _same(v.method, name)]
+        found = [v for v in experiment.variants if v.label == name] or [
+            v for v in experiment.variants if _same(v.label, name) or _same(v.method, name)
+        ]
         if not found:
             added = Variant(method=name)
             if added.method not in available_methods():
