@@ -26,7 +26,7 @@ def demo(
     for protocol in PROTOCOLS:
         for method in METHODS:
             with watch() as listener:
-                config = RunConfig(dataset="digits", protocol=protocol, method=method)
+                config = RunConfig(dataset="digits", protocol=protocol, method=method, threads=1)
                 records.append(run(config, listener=listener))
     columns = ("protocol", "method", "mSA", "mUA", "mH", "forgetting", "train_seconds")
     rows = [[record[column] for column in columns] for record in records]

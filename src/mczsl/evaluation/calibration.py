@@ -127,7 +127,8 @@ class CalibratedMethod(Method):
             offset = best_offset_among(
                 scores[:, :border], scores[:, border:], targets, task.n_unseen
             )
-            self.offsets.append(offset)
+            n_held_out = int((~known).sum())
+            self.offsets.append(offset * n_held_out / (n_held_out + 1))  # few classes tell little
 
     @torch.no_grad()
     def _shadow_scores(self, samples: Samples, classes: ClassSet) -> NDArray[np.float64]:
