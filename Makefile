@@ -4,8 +4,8 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-# What the tests use; the heavy extras (ray, mlflow, ...) are optional and guarded.
-TEST_EXTRAS := dev,docs,tables,images,text,onnx
+# What the tests use; tests of an extra that is missing are skipped.
+TEST_EXTRAS := dev,docs,tables,images,text,onnx,ray,mlflow
 JOBS := 2
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
