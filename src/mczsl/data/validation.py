@@ -48,4 +48,5 @@ def _held_out(dataset: FeatureDataset, fold: int) -> list[int]:
     count = max(1, round(HELD_OUT_SHARE * len(seen)))
     if count >= len(seen):
         raise ConfigError(f"{dataset.name}: too few seen classes to hold some out for validation")
-    return numpy_generator(0, "validation", fold).permutation(seen)[:count].tolist()
+    drawn = numpy_generator(0, "validation", fold).permutation(seen)[:count]
+    return [int(number) for number in drawn]

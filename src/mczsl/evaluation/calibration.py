@@ -79,7 +79,7 @@ class CalibratedMethod(Method):
         score = self.method.scorer(classes)
         seen = torch.isin(classes.ids, torch.tensor(self.seen, dtype=torch.int64))
         penalty = self.offset * seen.float().to(self.setting.device)
-        return lambda features: score(features) - penalty
+        return lambda features: score(features).sub_(penalty)
 
     def state(self) -> State:
         """Both learners, the classes and the offsets."""

@@ -119,7 +119,8 @@ class MCZSL(PrototypeMethod):
         generator = torch_generator(self.setting.seeds.training, "episodes", task.index)
         sampler = EpisodeSampler(samples.labels, config.ways, config.shots, generator)
         attributes = task.seen.attributes[positions(sampler.classes, task.seen.ids)]
-        episodes = config.episodes or math.ceil(len(task.samples.labels) / (config.ways * config.shots))
+        passes = len(task.samples.labels) / (config.ways * config.shots)
+        episodes = config.episodes or math.ceil(passes)
         learner = self._learner()
         for epoch in range(config.epochs):
             learner.anneal(1 - epoch / max(1, config.epochs - 1))
