@@ -81,6 +81,17 @@ def test_samples_are_kept_independently_of_each_other(name: str) -> None:
     assert np.abs(deviations).max() < 4.5  # of 66 pairs
 
 
+@pytest.mark.parametrize("name", DATA)
+def test_three_at_equal_distances_are_no_more_likely_than_others(name: str) -> None:
+    """A hash that is linear in the sample would keep such triples together."""
+    found = included(make_reservoir, name)
+    triples = [(i, i + d, i + 2 * d) for d in range(1, 6) for i in range(SAMPLES - 2 * d)]
+    together = sum(found[:, triple].all(axis=1).sum() for triple in triples)
+    share = np.prod([(CAPACITY - i) / (SAMPLES - i) for i in range(3)])
+    expected = SEEDS * len(triples) * share
+    assert abs(together - expected) < 4 * np.sqrt(expected)
+
+
 class KeepFirst:
     """Keeps what comes first."""
 

@@ -85,6 +85,12 @@ def test_combinations_keep_the_contract(settings: dict[str, Any]) -> None:
     check_method("mczsl", **TINY | settings)
 
 
+def test_the_training_seed_draws_the_first_weights() -> None:
+    first, same, other = (scores(Subject("mczsl", TINY, seed=seed).build()) for seed in (0, 0, 1))
+    assert torch.equal(first, same)
+    assert not torch.allclose(first, other)
+
+
 def test_the_papers_preset() -> None:
     config = make_config(get_method("mczsl"), "paper").model_dump()
     expected = {
