@@ -124,11 +124,12 @@ class EfficientNetLite0(Backbone):
 
 
 def _read_quietly(network_class: Any, path: Path) -> Any:
-    """The network with its normalisation folded into the convolutions, a third faster."""
+    """The network as published, but faster: normalisation folded in, colours side by side."""
     from contextlib import redirect_stdout
     from io import StringIO
 
-    from torch.nn import Identity
+    import torch
+    from torch.nn import Identity, ReLU6
     from torch.nn.utils.fusion import fuse_conv_bn_eval
 
     with redirect_stdout(StringIO()):  # the package prints
@@ -141,7 +142,9 @@ def _read_quietly(network_class: Any, path: Path) -> Any:
             fused = fuse_conv_bn_eval(getattr(module, convolution), getattr(module, norm))
             setattr(module, convolution, fused)
             setattr(module, norm, Identity())
-    return network
+    for module in (network, *network._blocks):
+        module._swish = ReLU6(inplace=True)
+    return network.to(memory_format=torch.channels_last)
 
 
 class OnnxBackbone(Backbone):

@@ -22,8 +22,10 @@ class View(NamedTuple):
     ground: str = "white"
 
 
-# Chosen on validation classes; see the documentation of the dataset for what each is worth.
-VIEWS = (View(), View(size=1.0), View(degrees=12), View(degrees=-12), View(ground="grey"))
+# Chosen on validation classes with a held-back artist and a linear model: these three recognise a
+# new artist's drawings at 36.8 % (unseen classes: 22.0 %), the first alone at 34.1 % (20.2 %).
+# A fourth, turned the other way, gives 37.1 % (22.1 %); with a fifth on grey it is 36.9 % (21.8 %).
+VIEWS = (View(), View(size=1.0), View(degrees=12))
 
 
 def render(svg: str, pixels: int = _PIXELS) -> Image.Image:
