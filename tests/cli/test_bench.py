@@ -109,6 +109,7 @@ def test_what_failed_is_told_and_the_rest_is_shown(own: Path) -> None:
         (["own.toml", "--set", "hiden=3"], "did you mean 'hidden'"),
         (["own.toml", "--address", "127.0.0.1:6379"], "--engine ray"),
         (["none.toml"], "No such file"),
+        (["own.toml", "own.toml"], "rename a file"),
     ],
 )
 def test_bad_input_is_told_before_anything_runs(own: Path, arguments: list[str], told: str) -> None:

@@ -137,14 +137,14 @@ def test_a_node_dies_in_the_middle_and_every_run_ends_once(
             {"label": "quick", "method": "sequential", "settings": QUICK},
             {"label": "wild", "method": "mczsl", "settings": QUICK | {"rate": 1e30, "epochs": 5}},
         ],
-        seeds=[0, 1, 2],
+        seeds=[0, 1],
         tasks=3,
     )
     killed = threading.Event()
 
     def kill_when_at_work() -> None:
         while not second.is_at_work():
-            time.sleep(0.01)
+            time.sleep(0.1)  # a look is not cheap
         second.kill()
         killed.set()
 
@@ -155,7 +155,8 @@ def test_a_node_dies_in_the_middle_and_every_run_ends_once(
         result.key for result in runs_in(folder)
     )
     states = Counter((result.label, result.state.state) for result in runs_in(folder))
-    assert states == {("slow", "finished"): 3, ("quick", "finished"): 3, ("wild", "diverged"): 3}
+    expected = {("slow", "finished"): 2, ("quick", "finished"): 2, ("wild", "diverged"): 2}
+    assert states == expected, {ended.failure for ended in heard}
     slow = runs_in(folder)[0]
     alone = run(RunConfig.model_validate(slow.config))
     assert figures(slow.state.record) == figures(alone) | {"run": slow.config}

@@ -5,8 +5,16 @@ from typing import Any
 
 import pytest
 
+from mczsl.errors import StorageError
 from mczsl.experiments.folder import ResultFolder, RunState, is_locked, locked, run_key
-from mczsl.experiments.results import Result, Results, describe, seconds_left, summarise
+from mczsl.experiments.results import (
+    Result,
+    Results,
+    describe,
+    read_results,
+    seconds_left,
+    summarise,
+)
 from mczsl.runs.config import RunConfig
 
 CONFIG: dict[str, Any] = RunConfig(dataset="CUB", semantics="att").model_dump(mode="json")
@@ -87,6 +95,13 @@ def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
         assert (mine, other) == (True, False)
         assert is_locked(tmp_path)
     assert not is_locked(tmp_path)
+
+
+def test_a_plan_of_another_version_says_what_to_do(tmp_path: Path) -> None:
+    folder = ResultFolder(tmp_path)
+    folder.write_plan("old", {"title": "Old", "runs": [{"label": "A"}]})
+    with pytest.raises(StorageError, match="run the same bench again"):
+        read_results(folder)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"status": "finished"}', "\x00"])

@@ -88,7 +88,7 @@ def column(page: "Page", table: int, heading: str) -> list[str]:
 
 def picture(png: bytes) -> np.ndarray:
     image = pytest.importorskip("PIL.Image")
-    return np.asarray(image.open(io.BytesIO(png)).convert("RGB")).astype(int)
+    return np.asarray(image.open(io.BytesIO(png)).convert("L")).astype(np.int16)
 
 
 def test_names_do_no_harm(page: "Page") -> None:
@@ -174,8 +174,7 @@ def test_it_fits_a_phone(browser: "Browser", page_file: Path) -> None:
     context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
 def test_pictures_are_not_blank(
     browser: "Browser", page_file: Path, scheme: Any, width: int
 ) -> None:
@@ -186,14 +185,14 @@ def test_pictures_are_not_blank(
     page.goto(page_file.as_uri())
     whole = picture(page.screenshot(full_page=True))
     paper = whole[2, 2]
-    assert (paper.mean() > 200) == (scheme == "light")
-    inked = np.abs(whole - paper).max(axis=2) > 30
+    assert (paper > 200) == (scheme == "light")
+    inked = np.abs(whole - paper) > 30
     assert inked.mean() > 0.01
     blank_rows = np.diff(np.flatnonzero(inked.any(axis=1)), prepend=0, append=len(inked))
     assert blank_rows.max() < 500, "a stretch of the page is empty"
     for chart in (page.locator("svg.chart").first, page.locator("#map")):
         pixels = picture(chart.screenshot())
-        assert len(np.unique(pixels @ [1, 256, 65536])) > 20
+        assert len(np.unique(pixels)) > 20
         assert np.abs(pixels - pixels[1, 1]).max() > 100, "nothing in the chart stands out"
     context.close()
 

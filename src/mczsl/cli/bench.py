@@ -90,6 +90,9 @@ def run_experiments(
     from mczsl.experiments.selection import select, split_names
     from mczsl.runs.interrupts import Interrupted
 
+    names = [Path(name).stem for name in experiments]
+    if len(set(names)) < len(names):
+        raise ConfigError(f"two experiments have one name among {', '.join(names)}; rename a file")
     chosen = {
         Path(name).stem: select(
             load_experiment(name),

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 
 State = Literal["finished", "running", "stopped", "waiting", "diverged", "failed", "broken"]
 _NOT_IN_KEY = {"dataset", "features", "semantics", "data_root"}  # the data's id says more
-_NEEDED = {"status", "dataset", "protocol", "method", "mSA", "mUA", "mH", "tasks", "seeds", "run"}
+_FIGURES = {"mSA", "mUA", "mH", "ausuc", "forgetting", "train_seconds", "total_seconds"}
+_TEXTS = {"status", "dataset", "protocol", "method", "calibration", "version", "torch", "platform"}
+_OTHERS = {
+    *("features", "semantics", "candidates", "uses_unseen_attributes", "memory_capacity"),
+    *("peak_memory_mb", "device", "threads", "fingerprint", "preset"),
+}
 
 
 @dataclass(frozen=True)
@@ -98,11 +103,17 @@ class ResultFolder:
 
 
 def read_record(path: Path) -> Record:
-    """A run's record, if it is whole."""
+    """A run's record, if it is whole and of the right kind."""
     record = read_json(path)
-    if missing := _NEEDED - record.keys():
-        raise StorageError(f"{path}: lacks {', '.join(sorted(missing))}; repeat this run")
-    return record
+    match record:
+        case {"tasks": [*tasks], "seeds": {}, "config": {}, "run": {}}:
+            figures = [record.get(name, "") for name in _FIGURES]
+            figures += [task.get(name, "") for task in tasks for name in "SUH"]
+            sound = all(value is None or isinstance(value, int | float) for value in figures)
+            sound &= all(isinstance(record.get(name), str) for name in _TEXTS)
+            if sound and record.keys() >= _OTHERS:
+                return record
+    raise StorageError(f"{path}: is no whole record; the same bench command repeats the run")
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -46,6 +46,16 @@ class Results:
 
 def read_results(folder: ResultFolder) -> list[Results]:
     """Every experiment in the folder. A run in several experiments is looked at once."""
+    try:
+        return _read_results(folder)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StorageError(
+            f"{folder.path / 'experiments'}: was written by another version ({error!r}); run the "
+            "same bench again"
+        ) from None
+
+
+def _read_results(folder: ResultFolder) -> list[Results]:
     states: dict[str, RunState] = {}
 
     def state(entry: Mapping[str, Any]) -> RunState:
