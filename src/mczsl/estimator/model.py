@@ -28,7 +28,7 @@ from mczsl.protocols import Samples, Task
 # dimensions, which takes away one degree of freedom: nothing among thousands, but half of all in
 # two dimensions. Zeros in the features change no cosine and leave room for it.
 NARROWEST = 64
-_NUMBERS_AT_ONCE = 2**21  # 8 MB of features or scores: what a cache holds
+_NUMBERS_AT_ONCE = 2**22  # 16 MB of features or scores: small enough for a cache to hold
 # A matrix product rounds alike whatever its size, unless it is tiny. So tiny ones are filled up:
 # a row's scores do not depend on the rows around it, nor a class's on how many others there are.
 _FEWEST_ROWS, _FEWEST_CLASSES = 16, 32
