@@ -1,7 +1,7 @@
 """Emoji as drawn by five artists, embedded: recognise one from its description alone.
 
 Every class is an emoji, described by its published name and keywords (as a sentence encoder's 384
-numbers). Features are those of a network trained on photographs, reduced to 256 numbers. Three
+numbers). Features are those of a network trained on photographs, reduced to 384 numbers. Three
 artists (five sets of drawings) are for training; ``test_seen`` are drawings of the same emoji by
 two artists that were never trained on, ``test_unseen`` all drawings of 200 emoji that were never
 trained on. A person can look at every answer: :func:`thumbnails`.
@@ -96,7 +96,7 @@ def thumbnails() -> NDArray[np.uint8]:
 def reduction() -> Reduction:
     """What turns features of ``efficientnet_lite0`` into features of this dataset."""
     parts = _embedded()
-    return Reduction(*(parts[name].astype(np.float32) for name in ("mean", "offset", "axes")))
+    return Reduction(parts["mean"], parts["offset"], parts["axes"] * parts["axis_step"])
 
 
 def attribution() -> str:

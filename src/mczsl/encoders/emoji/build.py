@@ -40,7 +40,7 @@ class Size:
 
     unseen: int = 200
     validation: int = 200
-    width: int = 256
+    width: int = 384
 
 
 FULL_SIZE = Size()
