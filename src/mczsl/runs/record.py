@@ -103,7 +103,7 @@ def percent(share: float) -> float | None:
     >>> percent(0.54321), percent(float("nan"))
     (54.32, None)
     """
-    return None if math.isnan(share) else round(100 * share, 2)
+    return None if math.isnan(share) else round(100 * share, 2) + 0.0  # no minus zero
 
 
 def peak_memory_mb() -> float:
