@@ -293,7 +293,7 @@ def _duration(seconds: float | None) -> str:
     """As people say it.
 
     >>> _duration(None), _duration(59), _duration(3700)
-    ('unknown', '59 s', '1 h 1 min')
+    ('unknown', '59 s', '1 h 2 min')
     """
     if seconds is None:
         return "unknown"
