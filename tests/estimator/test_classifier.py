@@ -2,6 +2,8 @@
 
 import itertools
 import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -89,6 +91,49 @@ def test_only_the_direction_of_a_row_counts(taught: ZeroShotClassifier, factor: 
     np.testing.assert_allclose(taught.scores(X * factor), taught.scores(X), rtol=1e-3, atol=1e-3)
 
 
+def as_mapped(X: np.ndarray, folder: Path) -> np.ndarray:
+    np.save(folder / "X.npy", X)
+    return np.load(folder / "X.npy", mmap_mode="r")
+
+
+def as_read_only(X: np.ndarray, folder: Path) -> np.ndarray:
+    copy = X.copy()
+    copy.flags.writeable = False
+    return copy
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda X, folder: X.astype(">f8"),
+        lambda X, folder: X.astype(">f4"),
+        lambda X, folder: np.asfortranarray(X),
+        lambda X, folder: X[:, ::-1].copy()[:, ::-1],
+        lambda X, folder: X.astype(object),
+        lambda X, folder: X.tolist(),
+        lambda X, folder: pd.DataFrame(X),
+        as_mapped,
+        as_read_only,
+    ],
+    ids=[
+        "double",
+        "swapped",
+        "Fortran",
+        "strided",
+        "objects",
+        "lists",
+        "frame",
+        "mapped",
+        "locked",
+    ],
+)
+def test_the_form_of_an_array_does_not_matter(form: Any, tmp_path: Path) -> None:
+    X, y = seen_of(range(4))
+    given = form(X, tmp_path)
+    model, expected = quick().fit(given, y), quick().fit(X, y)
+    np.testing.assert_array_equal(model.scores(given), expected.scores(X))
+
+
 # ---------------------------------------------------------------- learning on and on
 
 
@@ -156,6 +201,7 @@ def test_learning_can_be_watched_and_left() -> None:
     progress = list(itertools.islice(steps, 3))
     assert [step.epoch for step in progress] == [1, 2, 3]
     assert model.seen_classes_.tolist() == NAMES[:4], "nothing has changed until the end"
+    np.testing.assert_array_equal(model.scores(seen_of(range(4))[0]), before)
     steps.close()  # type: ignore[attr-defined]
     np.testing.assert_array_equal(model.scores(seen_of(range(4))[0]), before)
     assert len(model.history_) == 1
