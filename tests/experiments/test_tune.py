@@ -46,8 +46,7 @@ def test_test_images_cannot_change_what_wins(tmp_path: Path, protocol: str) -> N
     two = tune(nonsense, SPACE, 2, tmp_path / "two")
     assert one == two
     tried = [
-        json.loads((tmp_path / name / "tune.json").read_text())["tried"]
-        for name in ["one", "two"]
+        json.loads((tmp_path / name / "tune.json").read_text())["tried"] for name in ["one", "two"]
     ]
     assert tried[0] == tried[1]
     assert len(tried[0]) == 2
