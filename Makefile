@@ -5,7 +5,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 # What the tests use; tests of an extra that is missing are skipped.
-TEST_EXTRAS := dev,docs,tables,images,text,onnx,ray,mlflow
+TEST_EXTRAS := dev,docs,tables,tune,images,text,onnx,ray,mlflow,emoji-build
 JOBS := 2
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

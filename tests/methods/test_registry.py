@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mczsl.errors import ConfigError
+from mczsl.experiments import code_version
 from mczsl.methods import available_methods, get_method, use_method
 
 OWN = '''
@@ -49,6 +50,15 @@ def test_without_being_named_a_file_is_never_run(own: Path) -> None:
     for text in (str(own), f"{own}:own"):
         with pytest.raises(ConfigError, match="unknown method"):
             get_method(text)
+
+
+def test_changing_a_file_is_changing_the_code(own: Path) -> None:
+    name = use_method(str(own))
+    before = code_version.code_version.__wrapped__(name)
+    assert code_version.code_version.__wrapped__(name) == before
+    own.write_text(own.read_text() + "\n    other = 1\n")
+    code_version._meaning.cache_clear()
+    assert code_version.code_version.__wrapped__(name) != before
 
 
 @pytest.mark.parametrize(

@@ -71,9 +71,10 @@ def _tree(module: str) -> ast.Module:
 
 
 def _file(module: str) -> Path | None:
+    if not f"{module}.".startswith("mczsl."):  # a user's own file
+        return next(info.path for info in available_methods().values() if info.module == module)
     path = _PACKAGE.joinpath(*module.split(".")[1:])
-    own = [info.path for info in available_methods().values() if info.module == module]
-    for candidate in (path.with_suffix(".py"), path / "__init__.py", *own):
+    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
         if candidate.is_file():
             return candidate
     return None
