@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -132,3 +136,20 @@ def test_any_text_that_can_be_written_has_a_finite_vector(
 ) -> None:
     vectors = minilm.encode(texts)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_no_network_is_needed(tmp_path: Path) -> None:
+    """In a new process with an empty home, every attempt to connect would be an error."""
+    program = """
+import socket
+def refuse(*_): raise AssertionError("reached for the network")
+socket.socket.connect = socket.getaddrinfo = refuse
+from mczsl.encoders.text import load_encoder
+print(load_encoder().encode(["a red apple"]).shape)
+"""
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True
+    )
+    assert done.stdout == "(1, 384)\n", done.stderr
+    assert not any(tmp_path.iterdir())

@@ -97,7 +97,7 @@ def attribution(names: Package, icon_sets: Sequence[Package], folder: Path) -> s
     entries.append(
         f"Names and keywords: {names.name} {names.version} by {about['author']}, from Unicode's "
         f"Common Locale Data Repository.\n  Licence: {about['license']} (text below); "
-        "Unicode data: Unicode-3.0 (https://www.unicode.org/license.txt)."
+        "Unicode data: Unicode-3.0 (text in unicode-licence.txt)."
     )
     return _NOTICE.format(entries="\n\n".join(entries), text=names.read_text(folder, "LICENSE"))
 
@@ -113,6 +113,7 @@ of the emoji. The drawings were changed: rendered at 32 x 32 pixels on white and
 
 Apache 2.0: the text is in the file LICENSE of this package.
 CC BY 4.0: https://creativecommons.org/licenses/by/4.0/legalcode
+Mozilla's own repository gives the design of its emoji under CC BY 4.0, its code under Apache 2.0.
 MIT, for the fluent emoji "Copyright (c) Microsoft Corporation", for the names and keywords:
 
 {text}"""
