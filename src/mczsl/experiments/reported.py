@@ -20,8 +20,8 @@ class Reported:
     rows: dict[str, dict[str, Any]]
 
 
-def reported(table: str | None, dataset: str) -> Reported | None:
-    """The paper's figures for a dataset; None where it has none."""
+def reported(table: str | None, dataset: str, protocol: str) -> Reported | None:
+    """The paper's figures for a dataset in a setting; None where it has none."""
     if table is None:
         return None
     whole = _read()
@@ -30,7 +30,7 @@ def reported(table: str | None, dataset: str) -> Reported | None:
     rows = {
         row["label"]: row
         for row in whole[table]["rows"]
-        if row["dataset"].lower() == dataset.lower()
+        if row["dataset"].lower() == dataset.lower() and whole[table]["protocol"] == protocol
     }
     return Reported(whole["features"], whole[table]["note"], rows) if rows else None
 

@@ -83,7 +83,7 @@ def _ablation(
 ) -> str:
     if results.show != "ablation":
         return ""
-    paper = reported(results.reported, facts["dataset"])
+    paper = reported(results.reported, facts["dataset"], groups[0].protocol)
     bars = []
     for group in groups:
         cell = group.figure(_mean_harmonic)

@@ -17,6 +17,7 @@ from typing import Any
 
 from mczsl.experiments.reported import Reported, reported
 from mczsl.experiments.results import Result, Results
+from mczsl.reports.reproducibility import Standing, reproducibility
 
 SETTINGS = {
     "gzsl": "GZSL",
@@ -49,6 +50,11 @@ class Cell:
     value: str | float | None
     deviation: float | None = None
     rank: int = 0
+
+    @property
+    def number(self) -> float | None:
+        """The figure, if it is one."""
+        return self.value if isinstance(self.value, float) else None
 
     def text(self, missing: str = "–") -> str:
         """As people read it."""
@@ -88,6 +94,11 @@ class Group:
 
     label: str
     runs: tuple[Result, ...]
+
+    @property
+    def protocol(self) -> str:
+        """The setting of all of its runs."""
+        return str(self.runs[0].config["protocol"])
 
     @property
     def records(self) -> list[dict[str, Any]]:
@@ -185,7 +196,7 @@ def _row_key(run: Result) -> tuple[str, ...]:
 
 
 def _method_table(results: Results, facts: dict[str, str], groups: list[Group]) -> Table:
-    paper = reported(results.reported, facts["dataset"])
+    paper = reported(results.reported, facts["dataset"], groups[0].protocol)
     columns = {Column("method"): [Cell(group.label) for group in groups]}
     if results.show == "memory":
         columns[Column("memory")] = [Cell(group.condition("memory_capacity")) for group in groups]
@@ -258,6 +269,11 @@ def _add_reported(
     for name in ("mSA", "mUA", "mH"):
         figures = [paper.rows.get(label, {}).get(name) for label in labels]
         columns[Column(name, where)] = [Cell(figure) for figure in figures]
+    rows = zip(columns[Column("method")], labels, columns[Column("mH")], figures, strict=True)
+    claims = reproducibility(
+        [Standing(row.text(), label, ours.number, theirs) for row, label, ours, theirs in rows]
+    )
+    columns[Column("reproducibility")] = [Cell(claim) for claim in claims]
     notes = [f"Reported: figures of the paper on {paper.features} features, not ranked with ours."]
     notes += [f"Reported: {paper.note}."] if paper.note else []
     return notes + [
