@@ -6,15 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 from PIL import Image
 from typer.testing import CliRunner
 
-from mczsl.cli.features import build, features
+from mczsl.cli import app
 from mczsl.errors import ConfigError, DataError
-
-app = typer.Typer()
-app.command()(features)
 
 
 @pytest.fixture
@@ -46,7 +42,8 @@ def network(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> str:
-    result = CliRunner().invoke(app, [str(each) for each in arguments], catch_exceptions=False)
+    line = ["features", *map(str, arguments)]
+    result = CliRunner().invoke(app, line, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -80,7 +77,9 @@ def test_bad_files_are_reported_or_with_strict_an_error(folder: Path, network: P
 
 def test_only_known_datasets_are_built(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="did you mean 'emoji'"):
-        build("emojis", tmp_path)
+        CliRunner().invoke(
+            app, ["data", "build", "emojis", "-o", str(tmp_path)], catch_exceptions=False
+        )
 
 
 def test_mistakes_are_named(folder: Path) -> None:

@@ -72,7 +72,7 @@ def test_lists_for_programs() -> None:
     assert {"mczsl", "sequential"} <= methods.keys()
     assert all(methods.values()), "every method says what it is"
     datasets = {each["name"] for each in json.loads(mczsl("datasets", "--json").stdout)}
-    assert {"digits", "synthetic:cub"} <= datasets
+    assert {"emoji", "digits", "synthetic:cub"} <= datasets
 
 
 def test_python_dash_m_is_the_same_command() -> None:

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import typer
 
-from mczsl.cli import bench, data, demo, model, run, tune
+from mczsl.cli import bench, data, demo, features, model, run, tune
 from mczsl.errors import MczslError, printable
 
 app = typer.Typer(
@@ -27,13 +27,15 @@ app.add_typer(
     bench.app, name="bench", help="The paper's tables and figures, or your own experiments."
 )
 app.command("report")(bench.report)
+app.command("features")(features.features)
 app.command("train")(model.train)
 app.command("learn")(model.learn)
 app.command("add-class")(model.add_class)
 app.command("predict")(model.predict)
 app.command("info")(model.info)
 app.add_typer(model.export_app, name="export", help="Write a model for other programs.")
-app.add_typer(data.app, name="data", help="Get, list and check datasets.")
+data.app.command("build")(features.build)
+app.add_typer(data.app, name="data", help="Get, list, check and build datasets.")
 app.command("datasets")(data.list_datasets)
 
 

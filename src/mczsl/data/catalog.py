@@ -38,7 +38,16 @@ def _digits() -> FeatureDataset:
     return digits.load()
 
 
-EMBEDDED = {"digits": Embedded("real handwritten digits, described by their strokes", _digits)}
+def _emoji() -> FeatureDataset:
+    from mczsl.data import emoji
+
+    return emoji.load()
+
+
+EMBEDDED = {
+    "emoji": Embedded("1604 emoji by five artists, described by name and keywords", _emoji),
+    "digits": Embedded("real handwritten digits, described by their strokes", _digits),
+}
 
 _KNOWN = {
     "apy": "32 classes of everyday objects",
