@@ -1,4 +1,4 @@
-"""``python -m benchmarks [step training paper_runs prediction growth]``: all by default."""
+"""``python -m benchmarks [step training prediction growth estimator paper_runs]``: all by default."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import torch
 
 from benchmarks.timing import seconds
 
-NAMES = ("step", "training", "prediction", "growth", "paper_runs")
+NAMES = ("step", "training", "prediction", "growth", "estimator", "paper_runs")
 OUT = Path("bench")
 
 
