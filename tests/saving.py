@@ -1,7 +1,10 @@
 """What the tests of stored folders do in processes of their own (imports little: starts fast)."""
 
+import os
 import resource
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
@@ -28,3 +31,17 @@ def save_with_little_room(folder: Path, limit: int) -> None:
     except StorageError as error:
         sys.exit(0 if "weights" in str(error) and "cannot be written" in str(error) else 1)
     sys.exit(2)
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """A folder that this process may read only; root gives up being root for it."""
+    folder.chmod(0o555)
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+        folder.chmod(0o755)

@@ -21,7 +21,7 @@ from mczsl import storage
 from mczsl.errors import StorageError
 from mczsl.storage import Stored, load, save
 from tests.forked import start, wait_until
-from tests.saving import numbered, save_for_ever, save_with_little_room
+from tests.saving import numbered, read_only, save_for_ever, save_with_little_room
 
 TENSORS = {
     "weights": torch.arange(12.0).reshape(3, 4),
@@ -305,19 +305,12 @@ def test_a_full_disk_is_named_and_leaves_the_old_content(tiny_disk: Path) -> Non
 
 @pytest.fixture
 def read_only_folder() -> Iterator[Path]:
-    """A folder that this process may read only; root gives up being root for it."""
+    """A folder that this process may read only."""
     folder = Path(tempfile.mkdtemp())
     save(folder, "model", numbered(0))
-    folder.chmod(0o555)
-    user = os.geteuid()
-    if user == 0:
-        os.seteuid(65534)
-    try:
+    with read_only(folder):
         yield folder
-    finally:
-        os.seteuid(user)
-        folder.chmod(0o755)
-        shutil.rmtree(folder)
+    shutil.rmtree(folder)
 
 
 def test_a_read_only_folder_is_named(read_only_folder: Path) -> None:

@@ -79,7 +79,7 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
         manifest = json.loads(path.read_bytes())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise StorageError(f"{folder}: no {MANIFEST} here, so this is not a saved {kind}") from None
     except (OSError, ValueError, RecursionError) as error:
         raise StorageError(f"{path}: cannot be read ({error}); restore it from a copy") from None

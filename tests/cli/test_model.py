@@ -60,6 +60,8 @@ def files(tmp_path: Path) -> Path:
         tmp_path / "dataset.npz", features=X, labels=numbers, attributes=TABLE, class_names=NAMES
     )
     pd.Series(y, name="label").to_csv(tmp_path / "y.csv", index=False)
+    np.savez(tmp_path / "short.npz", features=X[:4], labels=y[:3])
+    np.savez(tmp_path / "two.npz", features=X[:, :2], labels=y)
     (tmp_path / "y2.csv").write_text("label\na\nb\n")
     pd.DataFrame(TABLE, index=pd.Index(NAMES, name="class")).to_csv(tmp_path / "classes.csv")
     pd.DataFrame(TABLE[:14], index=NAMES[:14]).to_csv(tmp_path / "fourteen.csv")
@@ -337,7 +339,26 @@ def test_files_that_cannot_be_used(saved: Path, files: Path, run: Run) -> None:
         (["add-class", "{saved}", "x", "--attributes", "1,2"], "2 for each class"),
         (["add-class", "{saved}", NAMES[0], "--attributes", "1,2"], "is known already"),
         (["add-class", "{saved}", "", "--attributes", "1,2"], "empty label"),
+        (
+            ["add-class", "{saved}", "--table", "{files}/classes.csv", "--attributes", "1,2"],
+            "--table: the file describes the classes",
+        ),
+        (
+            ["learn", "{saved}", "{files}/X.npz", "--attributes", "a.csv", "--descriptions", "b"],
+            "give one of the two",
+        ),
         (["train", "{files}/X.npy", "-o", "{files}/m"], "no room for labels"),
+        (["train", "{files}/X.csv", "-o", "{files}/m"], "holds numbers such as"),
+        (["train", "{files}/short.npz", "-o", "{files}/m"], "short.npz: 3 labels for 4 rows"),
+        (["train", "{files}", "-o", "{files}/m"], "is a folder; name a file"),
+        (["train", "{files}/labelled.csv", "-o", "{files}/y.csv"], "y.csv is a file"),
+        (["train", "{files}/labelled.csv", "-o", "{files}/m", "--license", "a b"], "license"),
+        (["train", "{files}/labelled.csv", "-o", "{files}/m", "--threads", "0"], "threads"),
+        (["learn", "{saved}", "{files}/labelled.csv", "-o", "{files}/y.csv"], "y.csv is a file"),
+        (["learn", "{saved}", "{files}/labelled.csv", "--threads", "-1"], "threads"),
+        (["learn", "{saved}", "{files}/two.npz"], "X has 2 features"),
+        (["learn", "{files}/y.csv", "{files}/labelled.csv"], "not a saved classifier"),
+        (["predict", "{saved}", "{files}/X.npy", "--threads", "9999999"], "threads"),
         (["train", "{files}/X.npz", "-o", "{files}/m"], "has no array 'labels'"),
         (
             ["train", "{files}/X.csv", "--labels", "{files}/classes.csv", "-o", "{files}/m"],
@@ -359,6 +380,7 @@ def test_mistakes_get_one_line(
     assert code == 2
     assert message in err
     assert "Traceback" not in err
+    assert "epochs" not in err.partition("mczsl: ")[0], "it was noticed before the training"
     assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
     assert not (files / "m").exists()
 

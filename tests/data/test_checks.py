@@ -62,6 +62,13 @@ def test_every_fault_of_attributes_names_its_class():
     assert "'ant' and 'cow' are described by the same values" in messages[2]
 
 
+@pytest.mark.parametrize(("factor", "word"), [(1e30, "large"), (1e-30, "small")])
+def test_attributes_that_cannot_be_computed_with_are_named(factor, word):
+    attributes = np.array([[1, 0], [0, factor]], dtype=np.float32)
+    with pytest.raises(DataError, match=f"class 'b' are too {word} to compute with"):
+        checks.check_attributes(attributes, ["a", "b"])
+
+
 @pytest.mark.parametrize(
     ("names", "message"),
     [

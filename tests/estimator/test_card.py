@@ -82,8 +82,8 @@ def test_a_class_name_is_only_a_name(name: str, tmp_path: Path) -> None:
     assert not re.search(r"<\w|(?<!\\)[`|]|(?<!\\)\[|\x1b", line.removeprefix("- seen classes: "))
 
 
-@pytest.mark.parametrize("license", ["", "mit\ntags: x", "a: b", "[x]"])
-def test_a_license_is_an_identifier(license: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("license", ["", "mit\ntags: x", "a: b", "[x]", 3])
+def test_a_license_is_an_identifier(license: Any, tmp_path: Path) -> None:
     model = quick().fit(*seen_of(range(2)))
     with pytest.raises(ConfigError, match="license"):
         model.save(tmp_path / "model", license=license)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
@@ -49,6 +50,18 @@ FEATURES: dict[str, tuple[Callable[[], Any], str]] = {
     "texts": (lambda: X.astype(str), "not compatible with arrays of bytes/strings"),
     "texts as objects": (lambda: X.astype(str).astype(object), r"at \(0, 0\) is no number"),
     "booleans": (lambda: X > 0, "must be numbers, not booleans"),
+    "a list of booleans": (lambda: (X > 0).tolist(), "must be numbers, not booleans"),
+    "a frame of booleans": (lambda: pd.DataFrame(X > 0), "must be numbers, not booleans"),
+    "dates": (lambda: X.astype("datetime64[s]"), "not dates or durations"),
+    "a frame with a date": (
+        lambda: pd.DataFrame(X[:, 1:]).assign(**{"0": pd.Timestamp("2020-01-01")}),
+        "not dates or durations",
+    ),
+    "missing under a mask": (
+        lambda: np.ma.array(X, mask=np.arange(X.size).reshape(X.shape) == 47),
+        "NaN at row 1, column 7",
+    ),
+    "a tensor in training": (lambda: torch.from_numpy(X).requires_grad_(), "requires grad"),
     "complex": (lambda: X + 1j, "Complex data not supported"),
     "nothing": (lambda: None, "Expected 2D array|NoneType"),
 }
@@ -122,6 +135,8 @@ ATTRIBUTES: dict[str, tuple[Any, str]] = {
     "infinity": (with_value(np.inf), "inf at row 6, column 4, class 'x'"),
     "too short": (TABLE[7][:5], "rows differ in length|inhomogeneous"),
     "all zeros": (np.zeros(12), "class 'x' are all zeros"),
+    "huge": (TABLE[7] * 1e30, "class 'x' are too large to compute with"),
+    "tiny": (TABLE[7] * 1e-30, "class 'x' are too small to compute with"),
     "twins": (TABLE[0], "classes 'animal 00' and 'x' are described by the same values"),
     "texts": (["a"] * 12, "must be numbers, not texts"),
     "booleans": (np.ones(12, dtype=bool), "not booleans"),
@@ -187,6 +202,12 @@ def test_classes_described_twice() -> None:
         ([*Y[:-1], "  "], "is an empty label"),
         ([*Y[:-1], "x" * 10_000], "a label of 10000 characters"),
         ([*Y[:-1], "\ud800"], "no valid Unicode|surrogates"),
+        ([*Y[:-1], "animal 00\0"], "has a NUL character"),
+        (pd.Series([*Y[:-1], pd.NA], dtype="string"), "position 39: <NA> is no label"),
+        (np.ma.array(Y, mask=np.arange(40) == 39), "position 39: is masked"),
+        ([2**70] * 40, "position 0: .* does not fit into 64 bits"),
+        (np.full(40, 2**64 - 1, dtype=np.uint64), "does not fit into 64 bits"),
+        (np.full(40, "2020-01-01", "datetime64[D]"), "is no label"),
         ([*Y[:-1], "animal 99"], "'animal 99' has samples but no attributes"),
         (Y[:-1], "inconsistent numbers of samples"),
         (np.arange(40) + 0.5, "Unknown label type"),
@@ -303,7 +324,16 @@ def test_classes_that_cannot_be_added(
 
 
 def test_classes_that_cannot_be_removed(taught: ZeroShotClassifier) -> None:
-    for names, message in ((["zebra"], "unknown class"), (NAMES, "needs at least one")):
+    for names, message in (
+        (["zebra"], "unknown class"),
+        (NAMES, "needs at least one"),
+        ([], "there are no classes"),
+        ([NAMES[0], NAMES[0]], "is listed twice"),
+        (NAMES[0], "expected a list of class names"),
+        (None, "expected a list of class names"),
+        ([3], "whole numbers"),
+        ([None], "None is no label"),
+    ):
         with pytest.raises(DataError, match=message):
             taught.remove_classes(names)
     assert taught.classes_.tolist() == NAMES
@@ -375,6 +405,10 @@ def test_before_any_fit(tmp_path: Path) -> None:
     [
         ({"method": "mczls"}, "did you mean 'mczsl'"),
         ({"preset": "papers"}, "did you mean 'paper'"),
+        ({"method": None}, "method: must be a name, not None"),
+        ({"preset": 3}, "preset: must be a name, not 3"),
+        ({"settings": ["hidden"]}, "settings: must be a mapping"),
+        ({"settings": {3: 1}}, "settings: must be a mapping"),
         ({"settings": {"hiden": 3}}, "did you mean 'hidden'"),
         ({"settings": {"rate": -1}}, "rate.*greater than 0"),
         ({"settings": {"rate": float("nan")}}, "rate"),
@@ -388,7 +422,9 @@ def test_before_any_fit(tmp_path: Path) -> None:
         ({"validation_fraction": 1}, "validation_fraction"),
         ({"validation_fraction": float("nan")}, "validation_fraction"),
         ({"validation_fraction": None}, "validation_fraction"),
+        ({"validation_fraction": "0.1"}, "validation_fraction"),
         ({"device": "cuda:77"}, "device 'cuda:77' cannot be used"),
+        ({"device": None}, "device None cannot be used"),
         ({"device": "abacus"}, "device 'abacus' cannot be used"),
     ],
     ids=str,
@@ -398,6 +434,11 @@ def test_parameters(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         model.fit(X, Y)
     assert not hasattr(model, "model_")
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    parameters = {"validation_fraction": np.float32(0.25), "random_state": np.int64(1)}
+    assert quick(**parameters, memory_size=np.int32(9)).fit(X, Y).history_[0]["held_back"] == 8
 
 
 # ---------------------------------------------------------------- the machine

@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import signal
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from mczsl.methods import available_methods, get_method
 from tests.estimator.animals import DESCRIBED, NAMES, QUICK, quick, seen_of
 from tests.estimator.saving import save_for_ever
 from tests.forked import start, wait_until
+from tests.saving import read_only
 
 X, Y = seen_of(range(6))
 
@@ -166,7 +168,7 @@ def test_what_is_no_saved_classifier(tmp_path: Path) -> None:
     storage.save(tmp_path / "run", "checkpoint", storage.Stored({}, {}))
     for name, message in (
         ("nowhere", "not a saved classifier"),
-        ("file", "manifest.json"),
+        ("file", "file: no manifest.json here, so this is not a saved classifier"),
         ("run", "is a saved checkpoint, not a classifier"),
     ):
         with pytest.raises(StorageError, match=message):
@@ -322,10 +324,23 @@ def test_a_card_that_could_not_be_written_is_the_old_one(
 
 def test_a_folder_that_cannot_be_written(taught: ZeroShotClassifier, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("the user's own")
-    for place in ("file", "file/sub"):
-        with pytest.raises(StorageError):
+    for place in ("file", "file/sub", "x" * 300):
+        with pytest.raises(StorageError, match="cannot be a folder"):
             taught.save(tmp_path / place)
     assert (tmp_path / "file").read_text() == "the user's own"
+
+
+def test_a_read_only_folder(taught: ZeroShotClassifier) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        taught.save(folder)
+        before = {path.name: path.read_bytes() for path in folder.iterdir()}
+        with read_only(folder):
+            for target in (folder, folder / "new"):
+                with pytest.raises(StorageError, match="the folder is read-only; choose another"):
+                    taught.save(target)
+            assert ZeroShotClassifier.load(folder).predict(X).shape == (60,)
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_ten_thousand_classes(taught: ZeroShotClassifier, folder: Path) -> None:

@@ -141,6 +141,16 @@ def test_what_cannot_be_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(StorageError, match="cannot be written"):
         write_classes(model, tmp_path / "file" / "classes.npz")
 
+    class Broken:
+        def find_spec(self, name: str, *_: object) -> None:
+            if name == "onnxscript":
+                raise RuntimeError("operator torchvision::nms does not exist")
+
+    monkeypatch.delitem(sys.modules, "onnxscript", raising=False)
+    with monkeypatch.context() as broken:
+        broken.setattr(sys, "meta_path", [Broken(), *sys.meta_path])
+        with pytest.raises(ConfigError, match=r"nms does not exist.*pip install 'mczsl\[onnx\]'"):
+            export_onnx(model, tmp_path / "x")
     monkeypatch.setitem(sys.modules, "onnxscript", None)
     with pytest.raises(ConfigError, match=r"pip install 'mczsl\[onnx\]'"):
         export_onnx(model, tmp_path / "x")

@@ -60,6 +60,7 @@ def train(
     from mczsl import ZeroShotClassifier
     from mczsl.cli.samples import read_classes, read_labelled
     from mczsl.data.descriptions import read_descriptions
+    from mczsl.estimator.files import require_room
 
     samples = read_labelled(data, labels)
     texts = read_descriptions(descriptions) if descriptions else None
@@ -74,6 +75,7 @@ def train(
         validation_fraction=validation_fraction,
         random_state=seed,
     )
+    require_room(out, license)
     _teach(classifier, samples.X, samples.labels, threads)
     classifier.save(out, license)
     _show_lesson(classifier, out)
@@ -90,8 +92,12 @@ def learn(
 ) -> None:
     """Teach a saved model more: old classes or new ones. Its old data is not needed."""
     from mczsl.cli.samples import model_labels, read_labelled
+    from mczsl.estimator.files import require_room
 
+    if attributes and descriptions:
+        raise ConfigError("--attributes and --descriptions: give one of the two")
     classifier = _load(model)
+    require_room(out or model)
     samples = read_labelled(data, labels)
     if attributes or descriptions:
         _add_classes(classifier, attributes or descriptions)
@@ -117,6 +123,8 @@ def add_class(
 
     if (name is None) == (table is None):
         raise ConfigError("name one class, or give a file of classes with --table")
+    if table is not None and (attributes, description) != (None, None):
+        raise ConfigError("--table: the file describes the classes; name one class to do it here")
     classifier = _load(model)
     if table is not None:
         added = _add_classes(classifier, table)

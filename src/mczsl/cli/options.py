@@ -32,5 +32,5 @@ Tasks = Annotated[int | None, typer.Option(help="Number of tasks K.")]
 MemoryPerClass = Annotated[
     int | None, typer.Option(help="Samples that the memory may hold for each class.")
 ]
-Threads = Annotated[int | None, typer.Option(help="Threads to compute with.")]
+Threads = Annotated[int | None, typer.Option(min=1, max=1024, help="Threads to compute with.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]

@@ -37,13 +37,16 @@ def read_labelled(path: Path, labels: Path | None) -> Labelled:
 
     if labels is not None:
         X, names = read_features(path), tables.read_labels(labels)
-        if len(names) != len(X):
-            raise DataError(f"{labels}: {len(names)} labels for the {len(X)} rows of {path}")
-        return Labelled(X, names)
+        return _paired(X, names, labels)
     if path.suffix.lower() == ".npy":
         raise DataError(f"{path}: has no room for labels; name a file of them with --labels")
     if path.suffix.lower() != ".npz":
         names, X = tables.read_attributes(path)
+        if all(map(_is_measured, names)):
+            raise DataError(
+                f"{path}: its first column holds numbers such as {names[0]}, no labels; put the "
+                "labels there, or name a file of them with --labels"
+            )
         return Labelled(X, names)
     members = npz.members(path)
     if "attributes" in members:
@@ -55,7 +58,21 @@ def read_labelled(path: Path, labels: Path | None) -> Labelled:
             dict(zip(dataset.class_names, dataset.attributes, strict=True)),
         )
     found = tables.label_texts(_array(path, members, "labels"), f"{path.name}: labels")
-    return Labelled(read_features(path), found)
+    return _paired(read_features(path), found, path)
+
+
+def _paired(X: NDArray[Any], labels: list[str], path: Path) -> Labelled:
+    if len(labels) != len(X):
+        raise DataError(f"{path}: {len(labels)} labels for {len(X)} rows; every row needs one")
+    return Labelled(X, labels)
+
+
+def _is_measured(label: str) -> bool:
+    """Whether a label is a number with a fraction: nobody names a class so."""
+    try:
+        return float(label) % 1 != 0
+    except ValueError:
+        return False
 
 
 def read_classes(path: Path) -> dict[str, Any]:

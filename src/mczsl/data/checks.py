@@ -17,6 +17,7 @@ from mczsl.data.mapped import release_pages
 from mczsl.errors import DataError
 
 BLOCK = 16384  # rows looked at in one go, so that memory-mapped data never has to fit in memory
+_SHORTEST, _LONGEST = 1e-12, 1e18  # of attributes: their squares neither vanish nor overflow
 
 
 class Problem(NamedTuple):
@@ -107,6 +108,15 @@ def attribute_problems(
         yield error(
             f"{what}: those of class {class_names[number]!r} are all zeros; describe it by at "
             "least one value"
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        length = np.sqrt(np.square(attributes, dtype=np.float64).sum(axis=1))
+    odd = np.isfinite(length) & (length > 0) & ((length < _SHORTEST) | (length > _LONGEST))
+    for number in np.flatnonzero(odd).tolist():
+        yield error(
+            f"{what}: those of class {class_names[number]!r} are too "
+            f"{'small' if length[number] < 1 else 'large'} to compute with (length "
+            f"{length[number]:.3g}); scale the attributes of all classes alike"
         )
     _, first, inverse = np.unique(attributes, axis=0, return_index=True, return_inverse=True)
     original = first[inverse.reshape(-1)]

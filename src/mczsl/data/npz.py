@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 
 from mczsl.data.files import reading, refuse_bomb
 
-_NO_PICKLE = "an array of Python objects is never loaded: save plain numbers or texts"
+_NO_PICKLE = (
+    "save it again with numpy.savez, as plain numbers or texts: an array of Python objects is "
+    "never loaded"
+)
 
 
 def members(path: Path) -> dict[str, Callable[[], NDArray[Any]]]:

@@ -110,6 +110,8 @@ def _label_text(value: Any, row: int, what: str) -> str:
 
 def _suffix(path: Path) -> str:
     suffix = path.suffix.lower()
+    if path.is_dir():
+        raise DataError(f"{path}: is a folder; name a file")
     if suffix not in SUFFIXES:
         raise unknown_name(f"kind of table in {path.name}:", suffix, SUFFIXES, error=DataError)
     return suffix

@@ -20,9 +20,10 @@ from mczsl.errors import DataError, MczslError
 from mczsl.estimator import files
 from mczsl.estimator.describe import Descriptions, add_described, add_unknown
 from mczsl.estimator.inputs import (
+    as_features,
     as_names,
+    as_targets,
     named_errors,
-    refuse_texts_and_booleans,
     warn_of_zeros,
 )
 from mczsl.estimator.labels import as_array, factorise
@@ -297,8 +298,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise
 
     def _training_data(self, X: Any, y: Any, fresh: bool) -> tuple[NDArray[Any], NDArray[Any]]:
-        refuse_texts_and_booleans(X)
         with named_errors():
+            X, y = as_features(X), as_targets(y)
             X, y = validate_data(self, X, y, reset=fresh, ensure_all_finite=False)
             if y.dtype != object:
                 check_classification_targets(y)
@@ -309,9 +310,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Model, NDArray[Any], Tensor | None, NDArray[Any]]:
         """The model, the checked rows, and the candidates: their places and names."""
         model = self.fitted_model("predict with")
-        refuse_texts_and_booleans(X)
         with named_errors():
-            X = validate_data(self, X, reset=False, ensure_all_finite=False)
+            X = validate_data(self, as_features(X), reset=False, ensure_all_finite=False)
         if among is None:
             return model, X, None, as_array(model.classes.labels)
         labels = as_names(among, "among", model.classes.kind)

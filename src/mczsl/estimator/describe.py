@@ -172,7 +172,8 @@ def as_encoder(encoder: Any) -> TextEncoder:
     if hasattr(encoder, "encode") and hasattr(encoder, "identity"):
         return encoder  # type: ignore[no-any-return]
     if callable(encoder):
-        return CallableEncoder(encoder, f"{encoder.__module__}.{encoder.__qualname__}")
+        name = getattr(encoder, "__qualname__", type(encoder).__qualname__)
+        return CallableEncoder(encoder, f"{encoder.__module__}.{name}")
     raise ConfigError(
         f"text_encoder: {encoder!r} is neither the name of an encoder nor a function from texts "
         "to numbers"
@@ -191,7 +192,7 @@ def _require_described(table: ClassTable, labels: Sequence[Label]) -> None:
     others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
     raise DataError(
         f"y: class {missing[0]!r}{others} has samples but no attributes; describe it in "
-        "class_attributes or with add_classes first"
+        "class_attributes (--attributes), or with add_classes (add-class) first"
     )
 
 

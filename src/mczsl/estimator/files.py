@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from dataclasses import asdict
 from pathlib import Path
@@ -72,9 +73,7 @@ class Values(BaseModel):
 
 def save(model: Model, classifier: ZeroShotClassifier, folder: Path, license: str) -> None:
     """Write a classifier so that a reader finds all of the new one or all of the old one."""
-    if not re.fullmatch(LICENSE, license):
-        raise ConfigError(f"license: {license!r} is no identifier such as 'apache-2.0' or 'mit'")
-    _require_room(folder)
+    require_room(folder, license)
     state = model.method.state()
     values = _values(model, classifier, state, license)
     memories = [each for name, each in state.tensors.items() if name.endswith("memory.labels")]
@@ -124,8 +123,18 @@ def read_values(folder: Path, values: Any) -> Values:
         ) from None
 
 
-def _require_room(folder: Path) -> None:
-    """Refuse to write over anything but another classifier."""
+def require_room(folder: Path, license: Any = "unknown") -> None:
+    """Refuse, before anything is trained or written, a place for anything but a classifier."""
+    if not isinstance(license, str) or not re.fullmatch(LICENSE, license):
+        raise ConfigError(f"license: {license!r} is no identifier such as 'apache-2.0' or 'mit'")
+    try:
+        place = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    except OSError as problem:  # too long a name
+        raise StorageError(f"{folder}: cannot be a folder ({problem}); choose another") from None
+    if not place.is_dir():
+        raise StorageError(f"{folder}: cannot be a folder, as {place} is a file; choose another")
+    if not os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise StorageError(f"{folder}: the folder is read-only; choose another one")
     if (folder / storage.MANIFEST).exists():
         storage.read_manifest(folder, KIND)
     elif (folder / CARD).exists():

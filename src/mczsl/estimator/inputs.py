@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from mczsl.data.checks import BLOCK
 from mczsl.errors import DataError, MczslError
-from mczsl.estimator.labels import Kind, Label, as_labels
+from mczsl.estimator.labels import Kind, Label, as_label, as_labels
 
 Rows = NDArray[np.int64]
 _SMALLEST, _LARGEST = 1e-15, 1e15  # lengths whose squares neither vanish nor overflow in float32
@@ -31,19 +32,41 @@ def named_errors() -> Iterator[None]:
         raise
     except TypeError as problem:
         raise WrongType(str(problem)) from None
-    except ValueError as problem:
+    except (ValueError, RuntimeError) as problem:  # the latter from tensors of other libraries
         raise DataError(str(problem)) from None
 
 
-def refuse_texts_and_booleans(X: object) -> None:
-    """Texts and booleans that scikit-learn would silently take for numbers."""
-    array: NDArray[Any] = X if isinstance(X, np.ndarray) else np.empty(0)
-    if array.dtype == np.bool_:
+def as_features(X: Any) -> Any:
+    """X, unless it holds something that scikit-learn would silently take for numbers."""
+    if isinstance(X, np.ma.MaskedArray):  # what is masked is missing
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    if isinstance(X, list | tuple | Tensor):
+        X = np.asarray(X)
+    dtypes = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
+    kinds = {getattr(dtype, "kind", None) for dtype in dtypes}
+    if kinds == {"b"}:  # some columns of booleans among numbers are fine
         raise DataError("X: must be numbers, not booleans; convert them with X.astype(float)")
-    if array.dtype == object:
-        for place, value in np.ndenumerate(array):
+    if kinds & {"M", "m"}:
+        raise DataError("X: must be numbers, not dates or durations; convert them before")
+    if isinstance(X, np.ndarray) and X.dtype == object:
+        for place, value in np.ndenumerate(X):
             if isinstance(value, str | bytes | bool):
                 raise DataError(f"X: {value!r} at {place} is no number; convert it before")
+    return X
+
+
+def as_targets(y: Any) -> Any:
+    """Labels as an array, unless one of them is missing or no label at all."""
+    if y is None:
+        return None
+    if isinstance(y, np.ma.MaskedArray) and y.mask.any():
+        raise DataError(f"y, position {np.argmax(y.mask)}: is masked; every sample needs a label")
+    labels: NDArray[Any] = np.asarray(y)
+    if labels.dtype == object and labels.ndim == 1:
+        for at, label in enumerate(labels):
+            if not isinstance(label, str):
+                as_label(label, f"y, position {at}")
+    return labels
 
 
 def usable_rows(block: NDArray[Any], start: int = 0) -> tuple[NDArray[np.float32], Rows]:

@@ -24,10 +24,12 @@ def as_label(value: object, where: str) -> Label:
     """
     if isinstance(value, bool | np.bool_):
         return bool(value)
+    if isinstance(value, Real) and not isinstance(value, Integral) and float(value).is_integer():
+        value = int(float(value))
     if isinstance(value, Integral):
+        if not -(2**63) <= int(value) < 2**63:
+            raise DataError(f"{where}: {value} does not fit into 64 bits; make it a text")
         return int(value)
-    if isinstance(value, Real) and (number := float(value)).is_integer():
-        return int(number)
     if not isinstance(value, str):
         raise DataError(
             f"{where}: {value!r} is no label; a label is a text or a whole number, and every "
@@ -42,6 +44,8 @@ def as_label(value: object, where: str) -> Label:
         )
     if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
         raise DataError(f"{where}: {value!r} is no valid Unicode text; mend the class's name")
+    if "\0" in value:  # NumPy would cut it off, and two classes might end up with one name
+        raise DataError(f"{where}: {value!r} has a NUL character in it; mend the class's name")
     return str(value)
 
 

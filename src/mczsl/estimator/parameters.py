@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from numbers import Real
 from operator import index
 from typing import Any
 
@@ -18,6 +20,7 @@ from mczsl.seeding import Seeds
 
 def new_model(parameters: Any, said: Descriptions, labels: list[Label], features: int) -> Model:
     """A model as the parameters ask for, which knows these labels and has learned nothing."""
+    _require_names(parameters)
     config = make_config(get_method(parameters.method), parameters.preset, parameters.settings)
     seed = whole_number("random_state", parameters.random_state, 2**32 - 1)
     capacity = whole_number("memory_size", parameters.memory_size, 2**40)
@@ -46,15 +49,25 @@ def whole_number(name: str, value: Any, most: int, least: int = 0) -> int:
 
 def share(name: str, value: Any) -> float:
     """A number from 0 to below 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < 1:
         raise ConfigError(f"{name}: must be a number from 0 to below 1, not {value!r}")
     return float(value)
+
+
+def _require_names(parameters: Any) -> None:
+    """What must be texts, or a mapping with texts as keys."""
+    for name in ("method", "preset"):
+        if not isinstance(getattr(parameters, name), str):
+            raise ConfigError(f"{name}: must be a name, not {getattr(parameters, name)!r}")
+    settings = parameters.settings if parameters.settings is not None else {}
+    if not isinstance(settings, Mapping) or not all(isinstance(key, str) for key in settings):
+        raise ConfigError(f"settings: must be a mapping from name to value, not {settings!r}")
 
 
 def available_device(name: Any) -> str:
     """The name of a device that this machine has."""
     try:
-        torch.empty(1, device=name).cpu()
+        torch.empty(1, device=torch.device(name)).cpu()
     except (RuntimeError, TypeError, AssertionError, NotImplementedError) as problem:
         reason = str(problem).partition("\n")[0]
         raise ConfigError(f"device {name!r} cannot be used here ({reason}); use 'cpu'") from None

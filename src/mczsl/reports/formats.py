@@ -21,6 +21,7 @@ _LATEX = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 _FORMULA = re.compile(r"^[\s]*[=+\-@\t\r]")  # a spreadsheet would run it
+_NUMBER = re.compile(r"^[+-]?[0-9]+(\.[0-9]+)?\Z")
 
 
 def markdown(tables: Iterable[Table], level: int = 2) -> str:
@@ -121,10 +122,12 @@ def _csv_rows(table: Table) -> Iterable[dict[str, Any]]:
 def spreadsheet_safe(value: Any) -> Any:
     """A text that a spreadsheet would take for a formula gets an apostrophe in front.
 
-    >>> spreadsheet_safe("=1+1"), spreadsheet_safe(-1.5), spreadsheet_safe("MCZSL - SA")
-    ("'=1+1", -1.5, 'MCZSL - SA')
+    >>> spreadsheet_safe("=1+1"), spreadsheet_safe("-3"), spreadsheet_safe("MCZSL - SA")
+    ("'=1+1", '-3', 'MCZSL - SA')
     """
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+    if not isinstance(value, str) or _NUMBER.match(value):
+        return value
+    return f"'{value}" if _FORMULA.match(value) else value
 
 
 def as_json(tables: Iterable[Table]) -> str:
