@@ -74,6 +74,17 @@ def test_it_undoes_a_known_bias(dataset: FeatureDataset, protocol: str) -> None:
     assert after > 0.4
 
 
+def test_many_held_out_classes_weigh_more_than_few(dataset: FeatureDataset) -> None:
+    method, _ = learn(dataset, "dynamic", "BiasedRidge", calibration="auto")
+    counts = [count for _, count in method.measured]
+    assert counts == sorted(counts), "held-out classes gather from task to task"
+    assert counts[-1] == len(method.held_out) == 9, "numbers 2, 7, ... 42 of 45 seen classes"
+    method.measured = [(9.0, 1)] * 3 + [(1.0, 1), (2.0, 3)] + [(0.0, 4)] * 3
+    assert method.offset == pytest.approx((1 + 6) / (1.5 + 3.5 + 3 * 4.5)), "of the last five tasks"
+    method.measured = []
+    assert method.offset == 0
+
+
 def test_a_method_is_told_nothing_of_unseen_classes(dataset: FeatureDataset) -> None:
     """Other unseen classes, the same offset: the scores of seen classes stay as they are."""
     plan = make_plan(dataset, "gzsl")

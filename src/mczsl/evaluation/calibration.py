@@ -28,7 +28,9 @@ from mczsl.protocols import ClassSet, JoinedSamples, Samples, SelectedSamples, T
 from mczsl.seeding import derive, numpy_generator
 
 HOLD_OUT_EVERY = 5  # every fifth class, and of the other classes every fifth sample
+FIRST_HELD_OUT = 2  # from the second class on, so that a world of few classes has one too
 LAST_TASKS = 5  # over which the offset is averaged
+DOUBT = 0.5  # held-out classes that would say zero: few of them tell little
 _SAMPLES_AT_ONCE = 8192
 
 
@@ -53,12 +55,14 @@ class CalibratedMethod(Method):
             self.shadow.memory = ShadowMemory(self.method.memory, self._is_shown)
         self.seen: list[int] = []  # class numbers in order of arrival
         self.held_out: set[int] = set()
-        self.offsets: list[float] = []
+        self.measured: list[tuple[float, int]] = []  # after each task: the offset, held-out classes
 
     @property
     def offset(self) -> float:
-        """What is taken off the score of every seen class."""
-        return float(np.mean(self.offsets[-LAST_TASKS:])) if self.offsets else 0.0
+        """What is taken off the score of every seen class: a mean, weighted by held-out classes."""
+        last = self.measured[-LAST_TASKS:]
+        weights = sum(count + DOUBT for _, count in last)
+        return sum(offset * count for offset, count in last) / weights if last else 0.0
 
     def learn(self, task: Task) -> Iterator[Progress]:
         """Let the shadow learn its part and measure the bias, then learn the task."""
@@ -82,19 +86,22 @@ class CalibratedMethod(Method):
         return lambda features: score(features).sub_(penalty)
 
     def state(self) -> State:
-        """Both learners, the classes and the offsets."""
-        seen, offsets = self.seen.copy(), self.offsets.copy()
-        values = {"seen": seen, "held_out": sorted(self.held_out), "offsets": offsets}
+        """Both learners, the classes and what was measured."""
+        values = {
+            "seen": self.seen.copy(),
+            "held_out": sorted(self.held_out),
+            "measured": [list(each) for each in self.measured],
+        }
         own = State({}, {"calibration": values})
         return own.with_part("method", self.method.state()).with_part("shadow", self.shadow.state())
 
     def load_state(self, state: State) -> None:
-        """Take over both learners, the classes and the offsets."""
+        """Take over both learners, the classes and what was measured."""
         self.method.load_state(state.part("method"))
         self.shadow.load_state(state.part("shadow"))
         values = state.values["calibration"]
-        self.seen, self.offsets = list(values["seen"]), list(values["offsets"])
-        self.held_out = set(values["held_out"])
+        self.seen, self.held_out = list(values["seen"]), set(values["held_out"])
+        self.measured = [(offset, count) for offset, count in values["measured"]]
 
     def _admit(self, task: Task) -> None:
         """Note the classes that arrive; every fifth one is held out from the shadow."""
@@ -102,7 +109,7 @@ class CalibratedMethod(Method):
         numpy_generator(self.setting.seeds.training, "held out", task.index).shuffle(fresh)
         for number in fresh:
             self.seen.append(number)
-            if len(self.seen) % HOLD_OUT_EVERY == 0:
+            if len(self.seen) % HOLD_OUT_EVERY == FIRST_HELD_OUT:
                 self.held_out.add(number)
 
     def _is_shown(self, samples: Samples) -> Tensor:
@@ -127,8 +134,7 @@ class CalibratedMethod(Method):
             offset = best_offset_among(
                 scores[:, :border], scores[:, border:], targets, task.n_unseen
             )
-            n_held_out = int((~known).sum())
-            self.offsets.append(offset * n_held_out / (n_held_out + 1))  # few classes tell little
+            self.measured.append((offset, int((~known).sum())))
 
     @torch.no_grad()
     def _shadow_scores(self, samples: Samples, classes: ClassSet) -> NDArray[np.float64]:
