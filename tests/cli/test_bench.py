@@ -87,6 +87,17 @@ def test_parts_of_an_experiment_and_settings(own: Path) -> None:
     assert (config.dataset, config.seeds.training) == (f"{SMALL},seed=1", 7)
 
 
+def test_options_may_be_repeated_or_have_commas(own: Path) -> None:
+    done = mczsl(
+        "bench", "own.toml", "--methods", "MCZSL", "--methods", "agem,Bound", "--set", "epochs=1",
+        "--set", "hidden=8", "--seeds", "3", "--seeds", "4", "--out", "out", "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    (table,) = json.loads(done.stdout)
+    assert [row["method"] for row in table["rows"]] == ["MCZSL", "agem", "Bound"]
+    assert {row["n"] for row in table["rows"]} == {"2"}
+
+
 def test_what_failed_is_told_and_the_rest_is_shown(own: Path) -> None:
     Path("own.toml").write_text(OWN.replace('datasets = ["', 'datasets = ["CUB", "'))
     done = mczsl("bench", "own.toml", "--out", "out", "--data-root", "nowhere", "--seeds", "0")

@@ -51,3 +51,10 @@ def test_settings_for_all_or_for_one_method() -> None:
     ]
     with pytest.raises(ConfigError, match="did you mean 'mczsl'"):
         select(WHOLE, settings={"mczls.ways": 3})
+
+
+def test_a_setting_changes_only_methods_that_have_it() -> None:
+    changed = select(WHOLE, methods=["eszsl", "MCZSL"], settings={"epochs": 2}).variants
+    assert [variant.settings for variant in changed] == [{}, {"epochs": 2}]
+    unknown = select(WHOLE, methods=["eszsl", "MCZSL"], settings={"epoch": 2}).variants
+    assert [variant.settings for variant in unknown] == [{"epoch": 2}] * 2, "its runs complain"

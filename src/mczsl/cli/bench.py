@@ -47,6 +47,7 @@ def _listed(help_text: str) -> Any:
     return typer.Option(metavar="A,B,...", show_default=False, help=help_text)
 
 
+Names = list[str] | None  # the option may be repeated, or have commas in it
 Folder = Annotated[Path, typer.Argument(help="The folder that --out named.")]
 
 
@@ -55,17 +56,17 @@ def run_experiments(
     experiments: Annotated[
         list[str], typer.Argument(help="Names from `mczsl bench list`, or .toml files.")
     ],
-    datasets: Annotated[str, _listed("Only these datasets, or others.")] = "",
-    methods: Annotated[str, _listed("Only these methods or rows, or others.")] = "",
-    seeds: Annotated[str, _listed("Other seeds of training and memory.")] = "",
-    features: Annotated[str, _listed("Other features files.")] = "",
-    semantics: Annotated[str, _listed("Other semantics files.")] = "",
+    datasets: Annotated[Names, _listed("Only these datasets, or others.")] = None,
+    methods: Annotated[Names, _listed("Only these methods or rows, or others.")] = None,
+    seeds: Annotated[Names, _listed("Seeds of training and memory: five are 0,1,2,3,4.")] = None,
+    features: Annotated[Names, _listed("Other features files.")] = None,
+    semantics: Annotated[Names, _listed("Other semantics files.")] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="[METHOD.]KEY=VALUE",
-            help="Change a setting of all methods, or of one; repeatable.",
+            help="Change a setting of all methods that have it, or of one; repeatable.",
         ),
     ] = None,
     data_root: options.DataRoot = None,
@@ -96,11 +97,11 @@ def run_experiments(
     chosen = {
         Path(name).stem: select(
             load_experiment(name),
-            datasets=split_names(datasets),
-            methods=split_names(methods),
-            seeds=_seeds(seeds),
-            features=split_names(features),
-            semantics=split_names(semantics),
+            datasets=split_names(",".join(datasets or [])),
+            methods=split_names(",".join(methods or [])),
+            seeds=_seeds(",".join(seeds or [])),
+            features=split_names(",".join(features or [])),
+            semantics=split_names(",".join(semantics or [])),
             settings=parse_settings(settings or []),
         )
         for name in experiments

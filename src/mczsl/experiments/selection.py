@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from mczsl.errors import ConfigError, unknown_name
 from mczsl.experiments.experiment import DatasetChoice, Experiment, Variant
-from mczsl.methods import available_methods
+from mczsl.methods import available_methods, get_method
 
 
 def select(
@@ -92,23 +92,35 @@ def _variants(experiment: Experiment, names: Sequence[str]) -> tuple[Variant, ..
 
 
 def _with_settings(variants: Sequence[Variant], settings: Mapping[str, Any]) -> tuple[Variant, ...]:
-    """``key`` changes every variant, ``method.key`` those of one method."""
+    """``key`` changes every variant that has it, ``method.key`` those of one method."""
+    if not settings:
+        return tuple(variants)
     methods = {variant.method for variant in variants}
     for key in settings:
         method, dot, _ = key.partition(".")
         if dot and method not in methods:
             hint = f"In --set {key}=..."
             raise unknown_name("method", method, methods, hint, error=ConfigError)
+    known = {key for method in methods for key in _settings_of(method)}
     return tuple(
-        variant.model_copy(update={"settings": variant.settings | _meant_for(variant, settings)})
+        variant.model_copy(
+            update={"settings": variant.settings | _meant_for(variant, settings, known)}
+        )
         for variant in variants
     )
 
 
-def _meant_for(variant: Variant, settings: Mapping[str, Any]) -> dict[str, Any]:
-    own = f"{variant.method}."
-    common = {key: value for key, value in settings.items() if "." not in key}
+def _meant_for(
+    variant: Variant, settings: Mapping[str, Any], known: Collection[str]
+) -> dict[str, Any]:
+    """What no method knows is kept, for an error that suggests the nearest."""
+    own, elsewhere = f"{variant.method}.", set(known) - _settings_of(variant.method)
+    common = {k: value for k, value in settings.items() if "." not in k and k not in elsewhere}
     return common | {k.removeprefix(own): v for k, v in settings.items() if k.startswith(own)}
+
+
+def _settings_of(method: str) -> set[str]:
+    return set(get_method(method).Config.model_fields) if method in available_methods() else set()
 
 
 def _same(one: str, other: str) -> bool:
