@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def run(
     context: typer.Context,
-    dataset: options.Dataset = "digits",
+    dataset: options.Dataset = "emoji",
     protocol: options.Protocol = "gzsl",
     method: options.Method = "mczsl",
     preset: options.Preset = "default",
