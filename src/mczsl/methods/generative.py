@@ -25,7 +25,7 @@ class GenerativeConfig(ReplayConfig):
     rate: float = Field(1e-3, gt=0, description="learning rate of Adam")
     epochs: int = Field(25, ge=1)
     batch_size: int = Field(50, ge=1)
-    classifier_steps: int = Field(300, ge=1, description="steps that train the classifier")
+    classifier_steps: int = Field(100, ge=1, description="steps that train the classifier")
     classifier_shots: int = Field(2, ge=1, description="samples of each class in such a step")
     classifier_rate: float = Field(1e-3, gt=0, description="learning rate of the classifier")
     unseen_weight: float = Field(

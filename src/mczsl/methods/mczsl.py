@@ -59,7 +59,7 @@ class MCZSLConfig(PrototypeConfig):
         None, ge=1, description="episodes in an epoch; by default as many as go through the task"
     )
     virtual: float = Field(
-        0.5, ge=0, le=10, description="virtual classes for each class of an episode"
+        1.0, ge=0, le=10, description="virtual classes for each class of an episode"
     )
     attribute_dropout: float = Field(
         0.2, ge=0, lt=1, description="share of attributes that is hidden at each step"
@@ -98,7 +98,7 @@ class MCZSL(PrototypeMethod):
         "paper": {
             "hidden": 2048,
             "epochs": 200,
-            "episodes": 5,
+            "episodes": 1,
             "ways": 10,
             "shots": 5,
             "calibration": "none",
