@@ -267,3 +267,19 @@ def test_the_command_of_a_run_is_that_run() -> None:
     }
     outcome = CliRunner().invoke(app, [*shlex.split(run_command(config))[1:], "--json"])
     assert json.loads(outcome.stdout.splitlines()[-1])["run"] == config
+
+
+def test_the_papers_figures_stand_below_their_heading() -> None:
+    page = render_html([made_up([("MCZSL", 0, record())], reported="table2", dataset="CUB")])
+    groups, names = re.findall(r"<tr>(<th.*?)</tr>", page)[:2]
+    where = [group for group, width in _heads(groups) for _ in range(width)]
+    columns = [name for name, _ in _heads(names)]
+    reported = [name for name, group in zip(columns, where, strict=True) if "reported" in group]
+    assert reported == ["mSA", "mUA", "mH"]
+    assert columns[-1] == "reproducibility"
+
+
+def _heads(row: str) -> list[tuple[str, int]]:
+    cells = re.findall(r"<th(.*?)>(?:<button[^>]*>)?([^<]*)<", row)
+    widths = [re.search(r'colspan="(\d+)"', attributes) for attributes, _ in cells]
+    return [(t, int(w.group(1)) if w else 1) for (_, t), w in zip(cells, widths, strict=True)]

@@ -70,6 +70,30 @@ def test_series_are_told_apart_by_more_than_colour(count: int) -> None:
     assert len(looks) >= min(count, len(COLOURS))
 
 
+def test_points_without_lines_are_told_apart_too() -> None:
+    series = [Series(f"s{i}", i, (Point(0, 0),), line=False) for i in range(28)]
+    groups = [g for g in root(line_chart("t", series, "x", "y")) if g.get("class") == "series"]
+    markers = [group[-1] for group in groups]
+    looks = {(each.tag, each.get("class"), each.get("points")) for each in markers}
+    assert len(looks) == 28
+
+
+@pytest.mark.parametrize("names", [["MCZSL", "ESZSL", "WWWWW"], ["MCZSL (paper) - memory"] * 3])
+def test_the_names_in_a_legend_have_room(names: list[str]) -> None:
+    series = [Series(f"{name}{i}", i, (Point(0, i),)) for i, name in enumerate(names)]
+    keys = [g for g in root(line_chart("t", series, "x", "y")) if g.get("class") == "key"]
+    starts = [(float(key[-1].get("x")) - 30, key[-1].get("y"), key[-1].text) for key in keys]
+    for (x, y, text), (next_x, next_y, _) in pairwise(starts):
+        assert y != next_y or next_x - x >= 30 + 9 * len(text)
+
+
+def test_what_bars_may_vary_by_stays_inside() -> None:
+    svg = bar_chart("t", [Bar("a", 3.0, 5.0)], "mH")
+    (zero,) = re.findall(r'<rect [^>]*x="([^"]*)"', svg)
+    (low,) = re.findall(r'<line class="axis" x1="([^"]*)"', svg)
+    assert float(low) == float(zero)
+
+
 def test_a_logarithmic_axis_has_equal_steps_for_equal_factors() -> None:
     series = Series("a", 0, tuple(Point(10.0**k, k) for k in range(4)))
     svg = line_chart("t", [series], "x", "y", logarithmic=True)

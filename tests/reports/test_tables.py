@@ -124,6 +124,8 @@ def test_h_per_task() -> None:
     runs = [("A", seed, record(H=[10.0 * seed, 5.0, None])) for seed in (1, 3)]
     _, by_task = make_tables(made_up(runs, show="tasks"))
     assert [cell.text() for cell in by_task.rows[0]] == ["A", "20.00 ± 14.14", "5.00 ± 0.00", "–"]
+    assert any("H is not defined there" in note for note in by_task.notes)
+    assert not make_tables(made_up([("A", 0, record())], show="tasks"))[1].notes
 
 
 def test_memory_sizes_compete_apart() -> None:

@@ -7,7 +7,6 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
 from typing import Any
 
 from mczsl.reports.tables import Cell, Table
@@ -75,8 +74,7 @@ def _latex_groups(table: Table) -> list[str]:
     if not any(column.group for column in table.columns):
         return []
     headings, rules, at = [], [], 1
-    for name, members in groupby(table.columns, key=lambda column: column.group):
-        width = len(list(members))
+    for name, width in table.groups():
         headings.append(rf"\multicolumn{{{width}}}{{c}}{{{_escape_latex(name)}}}")
         if name:
             rules.append(rf"\cmidrule(lr){{{at}-{at + width - 1}}}")

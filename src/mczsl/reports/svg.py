@@ -243,9 +243,10 @@ def _dashes(style: int) -> str:
 
 
 def _marker(x: float, y: float, style: int, tip: str, size: float = 4.5) -> str:
-    """Filled for the first seven, hollow for the next."""
-    shape = style % len(COLOURS)
-    colour = f"c{shape}{' hollow' if style // len(COLOURS) % 2 else ''}"
+    """Filled for the first seven, hollow for the next; every seven, colours get other shapes."""
+    turn, colour_number = divmod(style, len(COLOURS))
+    shape = (colour_number + turn // 2) % len(_CORNERS)
+    colour = f"c{colour_number}{' hollow' if turn % 2 else ''}"
     title = f"<title>{escape(tip)}</title>" if tip else ""
     if shape == 0:
         return (
@@ -266,8 +267,8 @@ def _bar(bar: Bar, x_axis: _Axis, top: float, style: int) -> str:
         f'height="18"><title>{escape(told)}</title></rect>',
     ]
     if bar.deviation:
-        ends = x_axis.place(bar.value - bar.deviation), x_axis.place(bar.value + bar.deviation)
-        parts.append(_line(ends[0], middle, ends[1], middle, "axis"))
+        low, high = max(x_axis.low, bar.value - bar.deviation), bar.value + bar.deviation
+        parts.append(_line(x_axis.place(low), middle, x_axis.place(high), middle, "axis"))
     if bar.reported is not None:
         at = x_axis.place(bar.reported)
         title = f"<title>reported {bar.reported:.2f}</title>"
@@ -280,10 +281,10 @@ def _bar(bar: Bar, x_axis: _Axis, top: float, style: int) -> str:
 
 def _legend(entries: Iterable[Series]) -> tuple[str, float]:
     """Names with their lines and markers, in as many rows as they need; gives the height too."""
-    parts, x, y = [], _LEFT, _HEIGHT + 4
+    parts, x, y = [], _LEFT, _HEIGHT + 12
     for name, style, line in ((each.name, each.style, each.line) for each in entries):
-        width = 34 + _LETTER * len(name)
-        if x > _LEFT and x + width > _WIDTH:
+        width = 44 + _LETTER * len(name)
+        if x > _LEFT and x + width - 10 > _WIDTH:
             x, y = _LEFT, y + _LINE
         colour = f"c{style % len(COLOURS)}"
         stroke = (

@@ -12,6 +12,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
@@ -78,6 +79,11 @@ class Table:
     def is_numeric(self, column: int) -> bool:
         """Whether there are figures in the column."""
         return any(isinstance(row[column].value, float) for row in self.rows)
+
+    def groups(self) -> list[tuple[str, int]]:
+        """The groups of columns from left to right, each with its width."""
+        names = groupby(column.group for column in self.columns)
+        return [(name, len(list(members))) for name, members in names]
 
     def heading(self) -> str:
         """The data and the setting."""
@@ -291,7 +297,10 @@ def _task_table(results: Results, facts: dict[str, str], groups: list[Group]) ->
         for group in groups
     )
     columns = (Column("H after task"), *(Column(str(task + 1)) for task in range(count)))
-    return Table(results.name, f"{results.title}, by task", facts, columns, rows, ())
+    notes: tuple[str, ...] = ()
+    if rows and count and all(row[-1].value is None for row in rows):
+        notes = ("After the last task no class is unseen, so H is not defined there.",)
+    return Table(results.name, f"{results.title}, by task", facts, columns, rows, notes)
 
 
 def _harmonic_after(task: int) -> Value:
