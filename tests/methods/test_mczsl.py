@@ -30,6 +30,7 @@ OPTIONS: dict[str, Any] = {
     "scale": 10.0,
     "learn_scale": True,
     "attribute_scaling": "raw",
+    "bf16": True,
     "feature_transform": "none",
     "memory": "ring",
     "gating": False,
