@@ -1,4 +1,4 @@
-"""``python -m benchmarks [step training prediction growth estimator paper_runs]``: all by default."""
+"""``python -m benchmarks [NAME ...]``: speed and scale, all of it by default."""
 
 from __future__ import annotations
 
