@@ -25,3 +25,11 @@ def test_text_from_outside_is_neither_markup_nor_command(
 def test_an_empty_table(capsys: pytest.CaptureFixture[str]) -> None:
     show_table(["name"], [])
     assert "name" in capsys.readouterr().out
+
+
+def test_no_letter_is_lost_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    header = [f"column number {number}" for number in range(15)]
+    show_table(header, [["x" * 18] * 15])
+    written = capsys.readouterr().out
+    assert "\N{HORIZONTAL ELLIPSIS}" not in written
+    assert written.count("x") == 15 * 18

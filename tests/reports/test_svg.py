@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mczsl.reports.plots import COLOURS
-from mczsl.reports.svg import Bar, Point, Series, _ticks, bar_chart, line_chart, standalone
+from mczsl.reports.svg import (
+    Bar,
+    Point,
+    Series,
+    _log_ticks,
+    _ticks,
+    bar_chart,
+    line_chart,
+    standalone,
+)
 
 NUMBERS = st.floats(-1e6, 1e6).map(lambda number: round(number, 3))
 POINTS = st.lists(st.tuples(NUMBERS, NUMBERS, st.none() | st.floats(0, 1e3)), min_size=1)
@@ -101,6 +110,13 @@ def test_a_logarithmic_axis_has_equal_steps_for_equal_factors() -> None:
     xs = [float(place.split(",")[0]) for place in path.split()]
     steps = [after - before for before, after in pairwise(xs)]
     assert steps == pytest.approx([steps[0]] * 3, abs=0.21)
+
+
+@given(st.floats(1e-3, 1e5), st.floats(1.69, 1e6))
+def test_a_logarithmic_axis_has_some_ticks(low: float, factor: float) -> None:
+    ticks = _log_ticks(low, low * factor)
+    assert 2 <= len(ticks) <= 10
+    assert all(low * 0.999 <= tick <= low * factor * 1.001 for tick in ticks)
 
 
 def test_bars_are_as_long_as_their_values() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from mczsl.errors import printable
 
@@ -25,12 +25,13 @@ def show_table(
     )
     numeric = [any(isinstance(row[i], int | float) for row in rows) for i in range(len(header))]
     for name, is_numeric in zip(header, numeric, strict=True):
-        table.add_column(Text(printable(name)), justify="right" if is_numeric else "left")
+        justify: Literal["left", "right"] = "right" if is_numeric else "left"
+        table.add_column(Text(printable(name)), justify=justify, overflow="fold")
     for row in rows:
         table.add_row(*(Text(as_text(value)) for value in row))
     console = Console()
     if not console.is_terminal:
-        console.width = max(console.width, 160)  # a pipe or a file has no width to fit into
+        console.width = max(console.width, 300)  # a pipe or a file has no width to fit into
     console.print(table)
 
 

@@ -183,10 +183,12 @@ def _ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """1, 2, 5, 10, ... between two numbers; where that is too many, 1, 10, 100, ..."""
+    """1, 2, 5, 10, ... between two numbers; some of them if that is many, others if few."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     found = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
     found = [tick for tick in found if low <= tick <= high]
+    if len(found) < 2:
+        return [tick for tick in _ticks(low, high) if tick > 0]
     return found if len(found) <= 7 else found[:: max(2, len(found) // 5)]
 
 

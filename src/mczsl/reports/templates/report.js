@@ -98,7 +98,7 @@
     const rows = (run.worst || []).map((entry) => {
       const row = document.createElement("tr");
       const name = `${entry.class} (${entry.seen ? "seen" : "unseen"})`;
-      const right = `${entry.accuracy.toFixed(1)} % of ${entry.samples}`;
+      const right = `${entry.accuracy.toFixed(1)}\u00a0% of ${entry.samples}`;
       for (const text of [name, right]) row.insertCell().textContent = text;
       const taken = row.insertCell();
       for (const [other, share] of entry.taken_for) {
@@ -106,7 +106,7 @@
         line.className = "share";
         const bar = document.createElement("i");
         bar.style.width = `${Math.max(2, share)}px`;
-        line.append(bar, `${other} ${share.toFixed(0)} %`);
+        line.append(bar, `${other} ${share.toFixed(0)}\u00a0%`);
         taken.append(line);
       }
       return row;
