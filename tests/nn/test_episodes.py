@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mczsl.nn.episodes import EpisodeSampler, drop, virtual_classes
+from mczsl.nn.episodes import EpisodeSampler, VirtualClasses, drop
 
 label_lists = st.lists(st.integers(0, 1000), min_size=1, max_size=40)
 
@@ -55,24 +55,30 @@ def test_the_generator_decides() -> None:
 
 def test_virtual_classes_lie_half_way_between_two() -> None:
     generator = torch.Generator().manual_seed(0)
-    attributes = torch.eye(4)
     features = torch.nn.functional.normalize(torch.rand(4, 3, 5, generator=generator), dim=2)
-    mixed, between = virtual_classes(features, attributes, 6, generator)
-    assert mixed.shape == (6, 3, 5)
-    for looks, description in zip(mixed, between, strict=True):
+    prototypes = torch.rand(7, 5, generator=generator)
+    virtual = VirtualClasses(features, 6, generator)
+    descriptions = virtual.attributes(torch.eye(4))
+    logits = virtual.logits(features.flatten(0, 1) @ prototypes.T).unflatten(0, (6, 3))
+    for description, found in zip(descriptions, logits, strict=True):
         parents = torch.nonzero(description).flatten()
         assert description[parents].tolist() == [0.5, 0.5], "not two different classes"
         half_way = torch.nn.functional.normalize(features[parents].sum(dim=0), dim=1)
-        assert torch.allclose(looks, half_way, atol=1e-6)
+        assert torch.allclose(found, half_way @ prototypes.T, atol=1e-6)
 
 
 @pytest.mark.parametrize(("classes", "count"), [(1, 3), (4, 0)])
 def test_no_virtual_classes(classes: int, count: int) -> None:
-    generator = torch.Generator().manual_seed(0)
-    mixed, between = virtual_classes(
-        torch.ones(classes, 2, 5), torch.eye(classes), count, generator
-    )
-    assert (mixed.shape, between.shape) == ((0, 2, 5), (0, classes))
+    features = torch.ones(classes, 2, 5)
+    virtual = VirtualClasses(features, count, torch.Generator().manual_seed(0))
+    assert virtual.attributes(torch.eye(classes)).shape == (0, classes)
+    assert virtual.logits(torch.ones(2 * classes, 7)).shape == (0, 7)
+
+
+def test_samples_that_cancel_out_give_no_nan() -> None:
+    features = torch.stack([torch.ones(1, 4), -torch.ones(1, 4)]) / 2
+    virtual = VirtualClasses(features, 1, torch.Generator().manual_seed(0))
+    assert virtual.logits(features.flatten(0, 1) @ torch.rand(4, 3)).isfinite().all()
 
 
 def test_dropped_values_keep_their_mean() -> None:

@@ -12,7 +12,6 @@ of Adam lead from theta to theta~, then the outer Adam steps along theta - theta
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
@@ -24,7 +23,7 @@ from torch.nn.functional import cross_entropy
 from mczsl.methods.base import Progress
 from mczsl.methods.prototypes import PrototypeConfig, PrototypeMethod, positions
 from mczsl.methods.registry import register_method
-from mczsl.nn.episodes import EpisodeSampler, drop, virtual_classes
+from mczsl.nn.episodes import EpisodeSampler, VirtualClasses, drop
 from mczsl.nn.reptile import Loss, PlainAdam, Reptile
 from mczsl.nn.scaled_norm import ScaledNorm
 from mczsl.nn.self_gating import SelfGating
@@ -120,7 +119,7 @@ class MCZSL(PrototypeMethod):
         sampler = EpisodeSampler(samples.labels, config.ways, config.shots, generator)
         attributes = task.seen.attributes[positions(sampler.classes, task.seen.ids)]
         passes = len(task.samples.labels) / (config.ways * config.shots)
-        episodes = config.episodes or math.ceil(passes)
+        episodes = config.episodes or max(1, round(passes))
         learner = self._learner()
         for epoch in range(config.epochs):
             learner.anneal(1 - epoch / max(1, config.epochs - 1))
@@ -146,16 +145,15 @@ class MCZSL(PrototypeMethod):
         attributes = attributes.to(features.device)
         if config.softmax_over == "episode":
             attributes, targets = attributes[chosen], torch.arange(len(chosen))
-        mixed, between = virtual_classes(
-            features, attributes[targets], round(config.virtual * len(chosen)), generator
-        )
+        virtual = VirtualClasses(features, round(config.virtual * len(chosen)), generator)
+        between = virtual.attributes(attributes[targets])
         targets = torch.cat([targets, len(attributes) + torch.arange(len(between))])
         targets = targets.repeat_interleave(features.shape[1]).to(features.device)
-        directions = torch.cat([features, mixed]).flatten(0, 1)
         inputs = self.net_inputs(torch.cat([attributes, between]))
 
         def loss() -> Tensor:
             shown = drop(inputs, config.attribute_dropout, generator)
-            return cross_entropy(self.logits(directions, shown), targets)
+            logits = self.logits(features.flatten(0, 1), shown)
+            return cross_entropy(torch.cat([logits, virtual.logits(logits)]), targets)
 
         return loss

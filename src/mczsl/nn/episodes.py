@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
 
 class EpisodeSampler:
@@ -30,19 +29,30 @@ class EpisodeSampler:
         return chosen, self._by_class[self._starts[chosen, None] + offset]
 
 
-def virtual_classes(
-    features: Tensor, attributes: Tensor, count: int, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:
+class VirtualClasses:
     """Classes that do not exist: half-way between two of an episode, in looks and description.
 
-    Takes features (ways, shots, D) and attributes (ways, A); gives (count, shots, D), (count, A).
-    They teach the net how prototypes vary between the few classes that have data.
+    They teach the net how prototypes vary between the few classes that have data. The cosine of a
+    mean of two samples is the mean of their cosines over its length, so no such mean is ever made.
     """
-    if len(attributes) < 2:
-        count = 0
-    draws = torch.rand(count, len(attributes), generator=generator)
-    pairs = draws.argsort(dim=1)[:, :2].to(features.device)
-    return normalize(features[pairs].mean(dim=1), dim=2), attributes[pairs].mean(dim=1)
+
+    def __init__(self, features: Tensor, count: int, generator: torch.Generator):
+        """Mix unit-length features (ways, shots, D); of fewer than two classes nothing is made."""
+        ways = len(features)
+        draws = torch.rand(count if ways > 1 else 0, ways, generator=generator)
+        self._pairs = draws.argsort(dim=1)[:, :2].reshape(-1, 2).to(features.device)
+        by_shot = features.transpose(0, 1)
+        cosines = (by_shot @ by_shot.mT)[:, self._pairs[:, :1], self._pairs[:, 1:]]
+        self._lengths = ((1 + cosines.transpose(0, 1)) / 2).clamp_min(1e-12).sqrt()
+
+    def attributes(self, attributes: Tensor) -> Tensor:
+        """Their descriptions, from those of the episode's classes: (count, A)."""
+        return attributes[self._pairs].mean(dim=1)
+
+    def logits(self, logits: Tensor) -> Tensor:
+        """The logits of their samples, from those of the episode's samples (ways x shots, n)."""
+        by_class: Tensor = logits.unflatten(0, (-1, self._lengths.shape[1]))
+        return (by_class[self._pairs].mean(dim=1) / self._lengths).flatten(0, 1)
 
 
 def drop(values: Tensor, share: float, generator: torch.Generator) -> Tensor:
