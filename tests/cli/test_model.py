@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -210,6 +211,7 @@ def test_info(saved: Path, run: Run) -> None:
     assert facts["lessons"] == ZeroShotClassifier.load(saved).history_
     code, out, _ = run("info", saved)
     assert code == 0
+    assert re.search(r"method +mczsl\n", re.sub(r" +\n", "\n", out)), "texts stand on the left"
     assert "12: animal 00" in out
     assert "held back" in out
 

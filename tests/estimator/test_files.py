@@ -6,6 +6,8 @@ import random
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -341,6 +343,25 @@ def test_a_read_only_folder(taught: ZeroShotClassifier) -> None:
                     taught.save(target)
             assert ZeroShotClassifier.load(folder).predict(X).shape == (60,)
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_loading_takes_no_longer_than_what_it_stands_on(folder: Path) -> None:
+    np.save(folder / "X.npy", X)
+    program = (
+        "import sys, time; begin = time.perf_counter()\n"
+        "import torch, sklearn.base, numpy; stood = time.perf_counter()\n"
+        "from mczsl import ZeroShotClassifier\n"
+        "ZeroShotClassifier.load(sys.argv[1]).predict(numpy.load(sys.argv[2]))\n"
+        "print(stood - begin, time.perf_counter() - stood)\n"
+        "heavy = {'matplotlib', 'onnx', 'onnxruntime', 'ray', 'mlflow', 'torch._dynamo'}\n"
+        "print(*heavy & set(sys.modules))\n"
+    )
+    command = [sys.executable, "-c", program, str(folder), str(folder / "X.npy")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    times, heavy = done.stdout.splitlines()
+    imports, ours = map(float, times.split())
+    assert ours < imports / 2, "about a twentieth is usual"
+    assert heavy == ""
 
 
 def test_ten_thousand_classes(taught: ZeroShotClassifier, folder: Path) -> None:

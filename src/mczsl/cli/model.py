@@ -189,7 +189,7 @@ def info(model: Model, as_json: options.AsJson = False) -> None:
             ", ..." if len(facts[name]) > 20 else ""
         )
     lessons = facts.pop("lessons")
-    show_table(["", str(model)], list(facts.items()))
+    show_table(["", str(model)], [(name, str(value)) for name, value in facts.items()])
     header = ["lesson", "samples", "classes", "new", "held back", "accuracy", "zero-shot"]
     rows = [[number, *lesson.values()] for number, lesson in enumerate(lessons, start=1)]
     show_table(header, [[*row[:5], *map(_percent, row[5:])] for row in rows])
