@@ -204,6 +204,9 @@ def test_it_prints(page: "Page", tmp_path: Path) -> None:
     page.emulate_media(media="print")
     assert not page.locator("nav").is_visible()
     assert page.locator("#inside-name").is_visible()
+    page.set_viewport_size({"width": 690, "height": 1000})  # what A4 has room for
+    beyond = "e => e.scrollWidth > e.clientWidth + 1"
+    assert not any(each.evaluate(beyond) for each in page.locator("pre").all())
 
 
 class _Tags(HTMLParser):
