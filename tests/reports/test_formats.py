@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mczsl.reports.formats import as_csv, as_json, latex, markdown
+from mczsl.reports.formats import as_csv, as_json, latex, markdown, spreadsheet_safe
 from mczsl.reports.tables import Table, make_tables
 from tests.reports.made_up import made_up, record
 
@@ -89,6 +89,19 @@ def test_an_evil_name_stays_a_name() -> None:
 def test_no_cell_starts_a_formula(start: str) -> None:
     first = next(csv.DictReader(io.StringIO(as_csv(tables(f"{start}1+1", reported=None)))))
     assert first["method"].startswith("'")
+
+
+def test_no_table_commands_a_terminal() -> None:
+    wild = tables("red \x1b[31m", reported=None)
+    for text in (markdown(wild), latex(wild), as_csv(wild), as_json(wild)):
+        assert "\x1b" not in text
+        assert "x1b" in text or "u001b" in text, "the name is still told"
+
+
+def test_numbers_in_texts_stay_as_they_are() -> None:
+    assert [spreadsheet_safe(text) for text in ("-3", "+4.5", "-3\n", "-3-2")] == [
+        *("-3", "+4.5", "'-3\n", "'-3-2")
+    ]
 
 
 def test_latex_compiles(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from mczsl.errors import printable
 from mczsl.reports.formats import spreadsheet_safe
 
 
@@ -22,8 +21,7 @@ def as_csv(labels: NDArray[Any], shares: NDArray[Any], seen: set[Any]) -> str:
     for row, ranked in enumerate(_ranked(labels, shares)):
         for rank, (label, share) in enumerate(ranked, start=1):
             status = "seen" if label in seen else "unseen"
-            name = spreadsheet_safe(printable(label)) if isinstance(label, str) else label
-            writer.writerow([row, rank, name, f"{share:.6g}", status])
+            writer.writerow([row, rank, spreadsheet_safe(label), f"{share:.6g}", status])
     return text.getvalue()
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from mczsl.errors import printable
 from mczsl.reports.tables import Cell, Table
 
 _LATEX = {
@@ -48,7 +49,7 @@ def _markdown_cell(cell: Cell) -> str:
 
 
 def _escape_markdown(text: str) -> str:
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_\[\]|])", r"\\\1", " ".join(text.split()))
 
 
@@ -92,7 +93,7 @@ def _latex_cell(cell: Cell) -> str:
 
 
 def _escape_latex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
+    return "".join(_LATEX.get(character, character) for character in printable(text))
 
 
 def as_csv(tables: Iterable[Table]) -> str:
@@ -120,12 +121,14 @@ def _csv_rows(table: Table) -> Iterable[dict[str, Any]]:
 def spreadsheet_safe(value: Any) -> Any:
     """A text that a spreadsheet would take for a formula gets an apostrophe in front.
 
+    What a terminal would take for a command is spelled out.
+
     >>> spreadsheet_safe("=1+1"), spreadsheet_safe("-3"), spreadsheet_safe("MCZSL - SA")
     ("'=1+1", '-3', 'MCZSL - SA')
     """
     if not isinstance(value, str) or _NUMBER.match(value):
         return value
-    return f"'{value}" if _FORMULA.match(value) else value
+    return f"'{printable(value)}" if _FORMULA.match(value) else printable(value)
 
 
 def as_json(tables: Iterable[Table]) -> str:
