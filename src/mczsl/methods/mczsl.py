@@ -30,6 +30,8 @@ from mczsl.nn.self_gating import SelfGating
 from mczsl.protocols import Samples, Task
 from mczsl.seeding import torch_generator
 
+MOST_EPISODES = 12  # in an epoch: where a class has hundreds of samples, more do not help
+
 
 class MCZSLConfig(PrototypeConfig):
     """Settings of MCZSL. The defaults are ours; ``--preset paper`` is faithful to the text."""
@@ -53,15 +55,17 @@ class MCZSLConfig(PrototypeConfig):
         "second-moment", description="what the inner Adam carries to the next episode"
     )
     rate: float = Field(1e-3, gt=0, description="first learning rate of the outer (or plain) Adam")
-    epochs: int = Field(40, ge=1, description="E, over which the rate falls to 0")
+    epochs: int = Field(60, ge=1, description="E, over which the rate falls to 0")
     episodes: int | None = Field(
-        None, ge=1, description="episodes in an epoch; by default as many as go through the task"
+        None,
+        ge=1,
+        description="episodes in an epoch; by default as many as go through the task, at most 12",
     )
     virtual: float = Field(
         1.0, ge=0, le=10, description="virtual classes for each class of an episode"
     )
     attribute_dropout: float = Field(
-        0.2, ge=0, lt=1, description="share of attributes that is hidden at each step"
+        0.15, ge=0, lt=1, description="share of attributes that is hidden at each step"
     )
     softmax_over: Literal["episode", "seen"] = Field(
         "episode", description="classes that compete in training: the episode's, or all with data"
@@ -119,7 +123,7 @@ class MCZSL(PrototypeMethod):
         sampler = EpisodeSampler(samples.labels, config.ways, config.shots, generator)
         attributes = task.seen.attributes[positions(sampler.classes, task.seen.ids)]
         passes = len(task.samples.labels) / (config.ways * config.shots)
-        episodes = config.episodes or max(1, round(passes))
+        episodes = config.episodes or min(max(1, round(passes)), MOST_EPISODES)
         learner = self._learner()
         for epoch in range(config.epochs):
             learner.anneal(1 - epoch / max(1, config.epochs - 1))
