@@ -279,7 +279,8 @@ def _add_reported(
     claims = reproducibility(
         [Standing(row.text(), label, ours.number, theirs) for row, label, ours, theirs in rows]
     )
-    columns[Column("reproducibility")] = [Cell(claim) for claim in claims]
+    if any(claims):
+        columns[Column("reproducibility")] = [Cell(claim) for claim in claims]
     notes = [f"Reported: figures of the paper on {paper.features} features, not ranked with ours."]
     notes += [f"Reported: {paper.note}."] if paper.note else []
     return notes + [
