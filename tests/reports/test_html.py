@@ -273,7 +273,8 @@ def test_the_command_of_a_run_is_that_run() -> None:
 
 
 def test_the_papers_figures_stand_below_their_heading() -> None:
-    page = render_html([made_up([("MCZSL", 0, record())], reported="table2", dataset="CUB")])
+    runs = [("MCZSL", 0, record()), ("NM-ZSL", 0, record())]
+    page = render_html([made_up(runs, reported="table2", dataset="CUB")])
     groups, names = re.findall(r"<tr>(<th.*?)</tr>", page)[:2]
     where = [group for group, width in _heads(groups) for _ in range(width)]
     columns = [name for name, _ in _heads(names)]

@@ -1,5 +1,6 @@
 import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -16,6 +17,15 @@ def test_a_signal_is_acted_upon_at_the_next_check(number: int, code: int) -> Non
     assert caught.value.exit_code == code
 
 
+@pytest.fixture
+def _python_handles_ctrl_c() -> Iterator[None]:
+    """As in a terminal; where the tests run in the background, the shell has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_python_handles_ctrl_c")
 def test_a_second_signal_stops_at_once() -> None:
     with catch_signals() as stop, pytest.raises(KeyboardInterrupt):  # noqa: PT012
         signal.raise_signal(signal.SIGINT)
