@@ -21,7 +21,7 @@ def tune(
             metavar="KEY=A,B,C|KEY=LOW..HIGH", help="A setting to search, with its values."
         ),
     ],
-    dataset: options.Dataset = "digits",
+    dataset: options.Dataset = "emoji",
     protocol: options.Protocol = "gzsl",
     method: options.Method = "mczsl",
     preset: options.Preset = "default",
