@@ -8,8 +8,9 @@ import pytest
 from mczsl.errors import ConfigError
 from mczsl.evaluation.metrics import harmonic_mean
 from mczsl.experiments import paper
-from mczsl.experiments.experiment import load_experiment
+from mczsl.experiments.experiment import Experiment, load_experiment
 from mczsl.experiments.reported import reported
+from mczsl.experiments.selection import select
 from mczsl.methods import available_methods, get_method, make_config
 from tests.grids import experiment
 
@@ -135,3 +136,14 @@ def test_reported_figures_that_cannot_be_right_say_so(
             bound = harmonic_mean(row["mSA"], row["mUA"])
             possible = row["mH"] <= bound + 0.07 and (table != "table1" or row["mH"] > bound - 0.1)
             assert possible or "note" in row, row
+
+
+def test_a_slow_row_may_have_fewer_seeds_unless_they_are_asked_for() -> None:
+    slow = {"method": "agem", "seeds": [0]}
+    grid = experiment(datasets=["digits"], variants=[slow, "eszsl"], seeds=[0, 1, 2])
+
+    def planned(grid: Experiment) -> list[tuple[str, int]]:
+        return [(run.config.method, run.config.seeds.training) for run in grid.runs()]
+
+    assert planned(grid) == [("agem", 0), ("eszsl", 0), ("eszsl", 1), ("eszsl", 2)]
+    assert planned(select(grid, methods=["agem"], seeds=[1, 2])) == [("agem", 1), ("agem", 2)]

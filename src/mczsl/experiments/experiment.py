@@ -39,6 +39,9 @@ class Variant(_Part):
     settings: dict[str, Any] = Field(default_factory=dict)
     memory_per_class: int | None = Field(None, ge=0)
     candidates: Candidates = "joint"
+    seeds: tuple[int, ...] | None = Field(
+        None, description="of the seeds only these: for slow rows"
+    )
     reported: str = Field("", description="this row in the paper's table; by default the label")
     note: str = Field("", description="what the table says about this row")
 
@@ -93,6 +96,7 @@ class Experiment(_Part):
             for protocol in self.protocols
             for memory in self.memory_per_class
             for variant in self.variants
+            if variant.seeds is None or seed in variant.seeds
         ]
         found = {(plan.variant.name, plan.config.model_dump_json()): plan for plan in planned}
         return iter(found.values())

@@ -21,9 +21,12 @@ def select(
     settings: Mapping[str, Any] | None = None,
 ) -> Experiment:
     """The experiment with only these datasets, methods and seeds, and with changed settings."""
+    variants = _variants(experiment, methods)
+    if seeds:
+        variants = tuple(variant.model_copy(update={"seeds": None}) for variant in variants)
     chosen: dict[str, Any] = {
         "datasets": _datasets(experiment, datasets, features, semantics),
-        "variants": _with_settings(_variants(experiment, methods), settings or {}),
+        "variants": _with_settings(variants, settings or {}),
         "seeds": tuple(seeds) or experiment.seeds,
     }
     return experiment.model_copy(update=chosen)
