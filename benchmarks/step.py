@@ -19,14 +19,14 @@ class ProductRecorder(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.shapes: list[tuple[int, int, int]] = []
+        self.products: list[tuple[Any, Any, Any]] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = func.overloadpacket.__name__
-        if name in ("mm", "addmm"):
-            left, right = args[-2:]
-            self.shapes.append((*left.shape, right.shape[1]))
-        return func(*args, **(kwargs or {}))
+        result = func(*args, **(kwargs or {}))
+        if name in ("mm", "addmm", "bmm"):
+            self.products.append((args[-2].shape, args[-1].shape, result.shape))
+        return result
 
 
 def run() -> dict[str, Any]:
@@ -46,16 +46,17 @@ def _share(feature_dim: int, attribute_dim: int) -> dict[str, Any]:
         for _ in learner(1):
             pass
     products = [
-        (torch.rand(m, k), torch.rand(k, n), torch.empty(m, n)) for m, k, n in recorder.shapes
+        (torch.rand(left), torch.rand(right), torch.empty(out))
+        for left, right, out in recorder.products
     ]
 
     def bare() -> None:
         for left, right, out in products:
-            torch.mm(left, right, out=out)
+            torch.matmul(left, right, out=out)
 
     epochs = learner(1000)
     bare_seconds, step_seconds = in_turns(bare, lambda: next(epochs), rounds=7)
-    flops = sum(2 * m * k * n for m, k, n in recorder.shapes) / EPISODES
+    flops = sum(2 * out.numel() * left[-1] for left, _, out in recorder.products) / EPISODES
     return {
         "share_of_gemm_rate": bare_seconds / step_seconds,
         "milliseconds_per_episode": 1000 * step_seconds / EPISODES,

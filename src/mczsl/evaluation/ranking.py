@@ -10,7 +10,8 @@ from mczsl.methods.base import Method
 from mczsl.protocols import ClassSet, Samples, TensorSamples
 
 _CLASSES_AT_ONCE = 2**15  # their prototypes and scores are all that has to fit in memory
-_SCORES_AT_ONCE = 2**22
+_FEATURES_AT_ONCE = 2**22  # numbers; few enough for a cache to hold
+_SCORES_AT_ONCE = 2**26
 
 
 @torch.no_grad()
@@ -23,13 +24,13 @@ def top_k(
     if isinstance(features, Tensor):
         features = TensorSamples(features, torch.empty(len(features), dtype=torch.int64))
     rows = torch.arange(len(features.labels))
-    together = not method.classes_are_independent
+    together, width = not method.classes_are_independent, method.setting.feature_dim
     best: tuple[Tensor, Tensor] | None = None
     for chunk in torch.arange(len(classes)).split(len(classes) if together else _CLASSES_AT_ONCE):
         score = method.scorer(classes.select(chunk))
         found = [
             score(features.take(block)).topk(min(k, len(chunk)), dim=1)
-            for block in rows.split(max(1, _SCORES_AT_ONCE // len(chunk)))
+            for block in rows.split(rows_at_once(width, len(chunk)))
         ]
         values = torch.cat([block.values for block in found])
         places = torch.cat([block.indices for block in found]) + chunk[0].to(values.device)
@@ -40,3 +41,8 @@ def top_k(
         best = values, places
     assert best is not None
     return best
+
+
+def rows_at_once(width: int, n_classes: int) -> int:
+    """How many samples to score in one go: their features fit a cache, their scores the memory."""
+    return max(1, min(_FEATURES_AT_ONCE // width, _SCORES_AT_ONCE // n_classes))

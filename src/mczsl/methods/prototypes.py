@@ -51,8 +51,9 @@ class PrototypeMethod(ReplayMethod):
     def logits(self, directions: Tensor, inputs: Tensor) -> Tensor:
         """Logits in training: of unit-length features against the net's inputs of some classes."""
         with torch.autocast(directions.device.type, torch.bfloat16, enabled=self.config.bf16):
-            cosines = directions @ normalize(self.net(inputs), dim=1).T
-        return self.scale * cosines.float()
+            prototypes: Tensor = self.net(inputs)
+            products = directions @ prototypes.T
+        return products.float() * (self.scale / lengths(prototypes.float()))
 
     @torch.no_grad()
     def prototypes(self, classes: ClassSet) -> Tensor:
@@ -63,7 +64,12 @@ class PrototypeMethod(ReplayMethod):
     def scorer(self, classes: ClassSet) -> Scorer:
         """Scores against the classes' prototypes, which are computed once."""
         weights = self.prototypes(classes).mul_(self.scale.detach()).T.contiguous()
-        return lambda features: self.prepare(features) @ weights
+
+        def score(features: Tensor) -> Tensor:
+            transformed = self._transform(features)
+            return (transformed @ weights).div_(lengths(transformed).unsqueeze(1))
+
+        return score
 
     def net_inputs(self, attributes: Tensor) -> Tensor:
         """Attributes as the net takes them."""
@@ -72,11 +78,13 @@ class PrototypeMethod(ReplayMethod):
 
     def prepare(self, features: Tensor) -> Tensor:
         """Features as the cosine takes them: transformed, with unit length."""
+        return normalize(self._transform(features), dim=1)
+
+    def _transform(self, features: Tensor) -> Tensor:
         features = super().prepare(features)
         if self.config.feature_transform == "sqrt":  # in place, in a third of the time
-            features = features.abs().sqrt_().copysign_(features)
-            return normalize(features, dim=1, out=features)
-        return normalize(features, dim=1)
+            return features.abs().sqrt_().copysign_(features)
+        return features
 
     def state(self) -> State:
         """The net's weights, the memory and the scale."""
@@ -89,3 +97,9 @@ class PrototypeMethod(ReplayMethod):
         super().load_state(state)
         with torch.no_grad():
             self.scale.copy_(state.tensors["scale"])
+
+
+def lengths(vectors: Tensor) -> Tensor:
+    """The Euclidean length of each row, never zero."""
+    found: Tensor = torch.linalg.vector_norm(vectors, dim=1).clamp_min(1e-12)
+    return found

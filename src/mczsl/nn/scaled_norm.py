@@ -40,7 +40,8 @@ class ScaledNorm(nn.Module):
     def forward(self, hidden: Tensor) -> Tensor:
         """(n, width) -> (n, width)."""
         if self.over == "features":
-            variance, mean = torch.var_mean(hidden, dim=1, keepdim=True, correction=0)
+            mean = hidden.mean(dim=1, keepdim=True)
+            variance = (hidden - mean).square().mean(dim=1, keepdim=True)  # faster than var_mean
         elif self.training and len(hidden) > 1:
             variance, mean = torch.var_mean(hidden, dim=0, correction=0)
             with torch.no_grad():
@@ -48,4 +49,4 @@ class ScaledNorm(nn.Module):
                 self.variance.lerp_(variance, self.momentum)
         else:  # one class alone has no deviation: the running one serves
             variance, mean = self.variance, self.mean
-        return (hidden - self.alpha * mean) / (self.beta * (variance + EPSILON).sqrt())
+        return (hidden - self.alpha * mean) * ((variance + EPSILON).rsqrt() / self.beta)
