@@ -26,7 +26,7 @@ def short_run(dataset: FeatureDataset, protocol: str, **settings: Any) -> Record
         dataset="CUB",
         protocol=protocol,
         tasks=None if protocol == "gzsl" else 5,
-        settings={"hidden": 64, "epochs": 1, **settings},
+        settings={"hidden": 64, "epochs": 3, **settings},
     )
     return Run(config, dataset).finish()
 
