@@ -21,10 +21,10 @@ QUICK = {"episodes": EPISODES, "epochs": EPOCHS, "calibration": "none"}
 
 def run() -> dict[str, Any]:
     """Three curves: the same episode size, while the world around it grows."""
-    return {
-        "classes": _in_turns({n: _more_classes(n) for n in (100, 1_000, 5_000, 20_000)}),
+    return {  # the many classes last: their samples stay in memory
         "samples": {n: _more_samples(n) for n in (10_000, 100_000, 1_000_000)},
         "tasks": _more_tasks((5, 50, 200)),
+        "classes": _in_turns({n: _more_classes(n) for n in (100, 1_000, 5_000, 20_000)}),
     }
 
 
@@ -74,7 +74,8 @@ def _more_samples(count: int) -> dict[str, float]:
 
 def _more_tasks(marks: tuple[int, ...]) -> dict[int, dict[str, float]]:
     """One stream of many tasks with five classes each and a memory of fixed size."""
-    method = make_method(FEATURES, ATTRIBUTES, memory_capacity=1000, **(QUICK | {"epochs": 1}))
+    settings = QUICK | {"epochs": 1, "ways": 5 * min(marks)}  # episodes of one size throughout
+    method = make_method(FEATURES, ATTRIBUTES, memory_capacity=1000, **settings)
     classes = make_classes(5 * max(marks), ATTRIBUTES)
     times, curve = [], {}
     for number in range(1, max(marks) + 1):
