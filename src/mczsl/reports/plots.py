@@ -21,7 +21,7 @@ def harmonic_per_task(panels: Mapping[str, Sequence[Record]]) -> Figure:
     """H after every task, one panel for each title, one line for each record's method."""
     from matplotlib.ticker import MaxNLocator
 
-    figure, axes = new_figure(len(panels))
+    figure, axes = new_figure(len(panels), height=4)
     methods = list(dict.fromkeys(r["method"] for records in panels.values() for r in records))
     for axis, (title, records) in zip(axes, panels.items(), strict=True):
         for record in records:
@@ -31,7 +31,7 @@ def harmonic_per_task(panels: Mapping[str, Sequence[Record]]) -> Figure:
             axis.plot([t["task"] for t in tasks], [t["H"] for t in tasks], label=label, **style)
         axis.set(title=title, xlabel="task", ylabel="H in %", ylim=(0, 100))
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axis.legend(frameon=False)
+        axis.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
     return figure
 
 
