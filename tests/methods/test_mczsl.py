@@ -32,6 +32,8 @@ OPTIONS: dict[str, Any] = {
     "attribute_scaling": "raw",
     "bf16": True,
     "feature_transform": "none",
+    "metric": "cosine",
+    "replay": "samples",
     "memory": "ring",
     "gating": False,
     "normalisation": "none",
@@ -54,7 +56,7 @@ OPTIONS: dict[str, Any] = {
 }
 META_ONLY = ("inner_steps", "inner_rate", "inner_state")
 # A memory smaller than the data, and a task long enough for the last choice to matter.
-SMALL_MEMORY = 6
+SMALL_MEMORY = 16
 
 
 def learned(**settings: Any) -> torch.Tensor:
@@ -107,6 +109,8 @@ def test_the_papers_preset() -> None:
         "memory": "reservoir",
         "calibration": "none",
         "feature_transform": "none",
+        "metric": "cosine",
+        "replay": "samples",
         "virtual": 0,
         "attribute_dropout": 0,
     }

@@ -47,7 +47,7 @@ def export_onnx(classifier: ZeroShotClassifier, folder: Path) -> None:
     """Write the three files, after a check that they score as the classifier does."""
     model = classifier.fitted_model("export")
     method = _prototype_method(model)
-    scorer = scorer_graph(model.features, method.config.feature_transform)
+    scorer = scorer_graph(model.features, method.rooted)
     encoder = _class_encoder_graph(method, model.features)
     _require_parity(model, scorer, encoder)
     storage.write_atomically(folder / SCORER, scorer)
@@ -108,20 +108,19 @@ def _onnx() -> Any:
     return onnx
 
 
-def scorer_graph(features: int, transform: str) -> bytes:
-    """Transform and normalise the features, multiply by the prototypes, add the offsets."""
+def scorer_graph(features: int, rooted: bool) -> bytes:
+    """Root (if there is one) and normalise the features, multiply by the classes, add offsets."""
     onnx = _onnx()
     node, value, number = onnx.helper.make_node, onnx.helper.make_tensor_value_info, np.float32
     kind = onnx.TensorProto.FLOAT
-    transformed = {
-        "none": [node("Identity", ["features"], ["x"])],
-        "sqrt": [
+    transformed = [node("Identity", ["features"], ["x"])]
+    if rooted:
+        transformed = [
             node("Abs", ["features"], ["size"]),
             node("Sqrt", ["size"], ["root"]),
             node("Sign", ["features"], ["sign"]),
             node("Mul", ["root", "sign"], ["x"]),
-        ],
-    }[transform]
+        ]
     constants = {
         "columns": np.array([1]),
         "zero": np.array([0]),
@@ -163,7 +162,7 @@ class _ClassEncoder(nn.Module):
     def forward(self, attributes: Tensor) -> Tensor:
         """(c, A) -> (c, D + 1)."""
         prototypes = normalize(self.net(self.method.net_inputs(attributes)), dim=1)
-        rows = self.method.scale * prototypes[:, : self.features]
+        rows = self.method.class_weights(prototypes)[:, : self.features]
         return torch.cat([rows, torch.zeros_like(rows[:, :1])], dim=1)
 
 

@@ -21,6 +21,7 @@ class Memory(ABC):
         if capacity < 0:
             raise ConfigError(f"a memory's capacity cannot be negative, but is {capacity}")
         self.capacity, self.seed = capacity, seed
+        self.taken = 0  # of the capacity, by something else than samples
         self.features = torch.empty(0, feature_dim)
         self.labels = torch.empty(0, dtype=torch.int64)
         self.priority = torch.empty(0, dtype=torch.float64)
@@ -29,13 +30,18 @@ class Memory(ABC):
         return len(self.labels)
 
     @property
+    def room(self) -> int:
+        """How many samples may be kept."""
+        return max(0, self.capacity - self.taken)
+
+    @property
     def samples(self) -> TensorSamples:
         """What is kept."""
         return TensorSamples(self.features, self.labels)
 
     def add(self, samples: Samples) -> None:
         """Offer samples. One that is offered again counts once, and as the newest."""
-        if not self.capacity or not len(samples.labels):
+        if not self.capacity or not len(samples.labels):  # (even without room: old ones must go)
             return
         fresh = keyed_hash(samples, self.features.shape[1], self.seed)
         labels = torch.cat([self.labels, samples.labels])
@@ -66,7 +72,7 @@ class Memory(ABC):
     def _choose(
         self, labels: NDArray[np.int64], priority: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """Positions of the samples to keep, at most ``capacity`` of them, in ascending order.
+        """Positions of the samples to keep, at most ``room`` of them, in ascending order.
 
         The samples to choose from are distinct and in order of arrival.
         """

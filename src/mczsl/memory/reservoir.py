@@ -18,4 +18,4 @@ class Reservoir(Memory):
     def _choose(
         self, labels: NDArray[np.int64], priority: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        return np.sort(np.argsort(priority)[: self.capacity])
+        return np.sort(np.argsort(priority)[: self.room])

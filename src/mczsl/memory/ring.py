@@ -19,4 +19,4 @@ class Ring(Memory):
         # By rank, then by age: everybody's newest first. With room for fewer samples than classes
         # the newest classes are kept.
         order = by_class[np.lexsort((age[by_class], rank))]
-        return np.sort(order[: self.capacity])
+        return np.sort(order[: self.room])

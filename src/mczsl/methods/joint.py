@@ -18,6 +18,7 @@ class JointConfig(MCZSLConfig):
     """Settings of MCZSL, but for the memory."""
 
     memory: Literal["reservoir"] = "reservoir"
+    replay: Literal["samples"] = "samples"
 
 
 @register_method("joint")

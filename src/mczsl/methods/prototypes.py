@@ -12,9 +12,11 @@ from torch.nn.functional import normalize
 from mczsl.methods.base import Scorer, Setting, State
 from mczsl.methods.replay import ReplayConfig, ReplayMethod, positions
 from mczsl.nn.attributes import scale_attributes
-from mczsl.protocols import ClassSet
+from mczsl.protocols import ClassSet, Samples
 
 __all__ = ["PrototypeConfig", "PrototypeMethod", "positions"]
+
+_LOOKED_AT = 4096  # samples that tell whether features can be negative
 
 
 class PrototypeConfig(ReplayConfig):
@@ -27,7 +29,7 @@ class PrototypeConfig(ReplayConfig):
         "l2", description="unit length times the root of their number, or as they are"
     )
     feature_transform: Literal["none", "sqrt"] = Field(
-        "none", description="signed square root of every feature before the cosine"
+        "none", description="square root of every feature, if those of the first task allow it"
     )
     bf16: bool = Field(
         False, description="train in bfloat16: faster where the processor has it, slower elsewhere"
@@ -43,6 +45,13 @@ class PrototypeMethod(ReplayMethod):
         super().__init__(config, setting)
         scale = torch.tensor(config.scale, device=setting.device)
         self.scale = nn.Parameter(scale, requires_grad=config.learn_scale)
+        self.rooted = False  # whether the square root is taken
+
+    def observe(self, samples: Samples) -> None:
+        """Take the square root of features that are never negative, as those behind a ReLU are."""
+        if self.config.feature_transform == "sqrt" and not len(self.seen):
+            first = torch.arange(min(len(samples.labels), _LOOKED_AT))
+            self.rooted = bool((samples.take(first) >= 0).all())
 
     def parameters(self) -> list[nn.Parameter]:
         """Everything that training may change."""
@@ -63,7 +72,8 @@ class PrototypeMethod(ReplayMethod):
 
     def scorer(self, classes: ClassSet) -> Scorer:
         """Scores against the classes' prototypes, which are computed once."""
-        weights = self.prototypes(classes).mul_(self.scale.detach()).T.contiguous()
+        with torch.no_grad():
+            weights = self.class_weights(self.prototypes(classes)).T.contiguous()
 
         def score(features: Tensor) -> Tensor:
             transformed = self._transform(features)
@@ -71,30 +81,39 @@ class PrototypeMethod(ReplayMethod):
 
         return score
 
+    def class_weights(self, prototypes: Tensor) -> Tensor:
+        """What a sample's direction is multiplied by to score it against unit-length prototypes."""
+        return self.scale * prototypes
+
     def net_inputs(self, attributes: Tensor) -> Tensor:
         """Attributes as the net takes them."""
         attributes = attributes.to(self.setting.device)
         return scale_attributes(attributes) if self.config.attribute_scaling == "l2" else attributes
 
     def prepare(self, features: Tensor) -> Tensor:
-        """Features as the cosine takes them: transformed, with unit length."""
+        """Features as the cosine takes them."""
+        return self.directions(features)
+
+    def directions(self, features: Tensor) -> Tensor:
+        """Features after the square root, if there is one, with unit length."""
         return normalize(self._transform(features), dim=1)
 
     def _transform(self, features: Tensor) -> Tensor:
         features = super().prepare(features)
-        if self.config.feature_transform == "sqrt":  # in place, in a third of the time
+        if self.rooted:  # in place, in a third of the time
             return features.abs().sqrt_().copysign_(features)
         return features
 
     def state(self) -> State:
-        """The net's weights, the memory and the scale."""
+        """The net's weights, the memory, the scale, and whether there is a square root."""
         shared = super().state()
         scale = self.scale.detach().to("cpu", copy=True)
-        return State(shared.tensors | {"scale": scale}, shared.values)
+        return State(shared.tensors | {"scale": scale}, shared.values | {"rooted": self.rooted})
 
     def load_state(self, state: State) -> None:
-        """Take over weights, memory and scale."""
+        """Take over what :meth:`state` gave."""
         super().load_state(state)
+        self.rooted = bool(state.values["rooted"])
         with torch.no_grad():
             self.scale.copy_(state.tensors["scale"])
 

@@ -53,8 +53,12 @@ class ReplayMethod(Method):
         """Features as training takes them."""
         return features.to(self.setting.device)
 
+    def observe(self, samples: Samples) -> None:
+        """Look at the samples that arrive, before anything is trained on them."""
+
     def learn(self, task: Task) -> Iterator[Progress]:
         """Train on what arrives and what is remembered; then remember some of what arrived."""
+        self.observe(task.samples)
         samples = task.samples
         if len(self.memory):
             samples = JoinedSamples(samples, self.memory.samples)

@@ -10,14 +10,28 @@ class EpisodeSampler:
     """Draws episodes of ``ways`` classes and ``shots`` samples of each, all classes alike.
 
     Rare classes (those a memory keeps a few samples of) come up as often as frequent ones; their
-    samples repeat within an episode when there are fewer than ``shots``.
+    samples repeat within an episode when there are fewer than ``shots``. For the classes that are
+    ``borrowing``, samples of all classes are drawn; they need not have any of their own.
     """
 
-    def __init__(self, labels: Tensor, ways: int, shots: int, generator: torch.Generator):
-        self.classes, counts = labels.unique(return_counts=True)
+    def __init__(
+        self,
+        labels: Tensor,
+        ways: int,
+        shots: int,
+        generator: torch.Generator,
+        borrowing: Tensor | None = None,
+    ):
+        own, counts = labels.unique(return_counts=True)
         self._by_class = labels.argsort(stable=True)
-        self._counts = counts.double()
-        self._starts = counts.cumsum(0) - counts
+        starts = counts.cumsum(0) - counts
+        if borrowing is not None and len(borrowing):
+            keep = ~torch.isin(own, borrowing)
+            everything = torch.full_like(borrowing, len(labels))
+            own, order = torch.cat([own[keep], borrowing]).sort()
+            counts = torch.cat([counts[keep], everything])[order]
+            starts = torch.cat([starts[keep], torch.zeros_like(borrowing)])[order]
+        self.classes, self._counts, self._starts = own, counts.double(), starts
         self.ways, self.shots = min(ways, len(self.classes)), shots
         self._generator = generator
 
@@ -32,27 +46,22 @@ class EpisodeSampler:
 class VirtualClasses:
     """Classes that do not exist: half-way between two of an episode, in looks and description.
 
-    They teach the net how prototypes vary between the few classes that have data. The cosine of a
-    mean of two samples is the mean of their cosines over its length, so no such mean is ever made.
+    They teach the net how prototypes vary between the few classes that have data. Logits are linear
+    in a sample, so those of the mean of two samples are the mean of theirs: no such mean is made.
     """
 
-    def __init__(self, features: Tensor, count: int, generator: torch.Generator):
-        """Mix unit-length features (ways, shots, D); of fewer than two classes nothing is made."""
-        ways = len(features)
+    def __init__(self, ways: int, count: int, generator: torch.Generator):
+        """Pair some of the ``ways`` classes of an episode; of one class alone nothing is made."""
         draws = torch.rand(count if ways > 1 else 0, ways, generator=generator)
-        self._pairs = draws.argsort(dim=1)[:, :2].reshape(-1, 2).to(features.device)
-        by_shot = features.transpose(0, 1)
-        cosines = (by_shot @ by_shot.mT)[:, self._pairs[:, :1], self._pairs[:, 1:]]
-        self._lengths = ((1 + cosines.transpose(0, 1)) / 2).clamp_min(1e-12).sqrt()
+        self._pairs = draws.argsort(dim=1)[:, :2].reshape(-1, 2)
 
     def attributes(self, attributes: Tensor) -> Tensor:
         """Their descriptions, from those of the episode's classes: (count, A)."""
-        return attributes[self._pairs].mean(dim=1)
+        return attributes[self._pairs.to(attributes.device)].mean(dim=1)
 
     def logits(self, logits: Tensor) -> Tensor:
-        """The logits of their samples, from those of the episode's samples (ways x shots, n)."""
-        by_class: Tensor = logits.unflatten(0, (-1, self._lengths.shape[1]))
-        return (by_class[self._pairs].mean(dim=1) / self._lengths).flatten(0, 1)
+        """The logits of their samples, from those of the episode's samples (ways, shots, n)."""
+        return logits[self._pairs.to(logits.device)].mean(dim=1)
 
 
 def drop(values: Tensor, share: float, generator: torch.Generator) -> Tensor:
