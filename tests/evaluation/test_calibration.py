@@ -76,13 +76,22 @@ def test_it_undoes_a_known_bias(dataset: FeatureDataset, protocol: str) -> None:
 
 def test_many_held_out_classes_weigh_more_than_few(dataset: FeatureDataset) -> None:
     method, _ = learn(dataset, "dynamic", "BiasedRidge", calibration="auto")
-    counts = [count for _, count in method.measured]
+    counts = [count for _, count, _ in method.measured]
     assert counts == sorted(counts), "held-out classes gather from task to task"
     assert counts[-1] == len(method.held_out) == 9, "numbers 2, 7, ... 42 of 45 seen classes"
-    method.measured = [(9.0, 1)] * 3 + [(1.0, 1), (2.0, 3)] + [(0.0, 4)] * 3
-    assert method.offset == pytest.approx((1 + 6) / (1.5 + 3.5 + 3 * 4.5)), "of the last five tasks"
+    method.measured = [(9.0, 2, 7.0), (1.0, 4, 7.0), (2.0, 6, 10.0)]
+    # Three classes that say 0.4 deviations, six that say 2, half of four, a quarter of two.
+    assert method.offset == pytest.approx((3 * 4 + 6 * 2 + 2 * 1 + 0.5 * 9) / (3 + 6 + 2 + 0.5))
     method.measured = []
     assert method.offset == 0
+
+
+def test_what_is_usual_follows_the_scale_of_the_scores(dataset: FeatureDataset) -> None:
+    method, _ = learn(dataset, "gzsl", "BiasedRidge", calibration="auto")
+    [(offset, count, spread)] = method.measured
+    before = method.offset
+    method.measured = [(100 * offset, count, 100 * spread)]
+    assert method.offset == pytest.approx(100 * before)
 
 
 def test_a_method_is_told_nothing_of_unseen_classes(dataset: FeatureDataset) -> None:

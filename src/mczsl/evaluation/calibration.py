@@ -5,8 +5,9 @@ is only described. ``calibration="auto"`` measures that bias on a *shadow*: a se
 method that learns the same stream but never gets a fixed fifth of the classes, nor a fifth of the
 samples of the others. To the shadow the held-out classes are unseen, although there are samples of
 them: in the task that arrives and in the method's own memory. The offset with the best harmonic
-mean there, estimated for as many unseen classes as there really are, serves the method itself. The
-shadow replays from the method's memory, so not one more sample is kept.
+mean there, estimated for as many unseen classes as there really are, serves the method itself. A
+few held-out classes tell little, so they are weighed against what is usual. The shadow replays from
+the method's memory, so not one more sample is kept.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ from mczsl.seeding import derive, numpy_generator
 
 HOLD_OUT_EVERY = 5  # every fifth class, and of the other classes every fifth sample
 FIRST_HELD_OUT = 2  # from the second class on, so that a world of few classes has one too
-LAST_TASKS = 5  # over which the offset is averaged
-DOUBT = 0.5  # held-out classes that would say zero: few of them tell little
+FADING = 0.5  # the weight of a measurement falls to this share with every further task
+USUAL = 0.4  # the usual best offset, in standard deviations of the lead of known classes
+DOUBT = 3  # held-out classes that it takes to weigh as much as what is usual
 _SAMPLES_AT_ONCE = 8192
 
 
@@ -55,14 +57,19 @@ class CalibratedMethod(Method):
             self.shadow.memory = ShadowMemory(self.method.memory, self._is_shown)
         self.seen: list[int] = []  # class numbers in order of arrival
         self.held_out: set[int] = set()
-        self.measured: list[tuple[float, int]] = []  # after each task: the offset, held-out classes
+        # After each task: the best offset, the number of held-out classes, the leads' deviation.
+        self.measured: list[tuple[float, int, float]] = []
 
     @property
     def offset(self) -> float:
-        """What is taken off the score of every seen class: a mean, weighted by held-out classes."""
-        last = self.measured[-LAST_TASKS:]
-        weights = sum(count + DOUBT for _, count in last)
-        return sum(offset * count for offset, count in last) / weights if last else 0.0
+        """What is taken off the score of every seen class; 0 while nothing was measured."""
+        if not self.measured:
+            return 0.0
+        total, weight = DOUBT * USUAL * self.measured[-1][2], float(DOUBT)
+        for age, (offset, count, _) in enumerate(reversed(self.measured)):
+            total += FADING**age * count * offset
+            weight += FADING**age * count
+        return total / weight
 
     def learn(self, task: Task) -> Iterator[Progress]:
         """Let the shadow learn its part and measure the bias, then learn the task."""
@@ -101,7 +108,7 @@ class CalibratedMethod(Method):
         self.shadow.load_state(state.part("shadow"))
         values = state.values["calibration"]
         self.seen, self.held_out = list(values["seen"]), set(values["held_out"])
-        self.measured = [(offset, count) for offset, count in values["measured"]]
+        self.measured = [(offset, count, spread) for offset, count, spread in values["measured"]]
 
     def _admit(self, task: Task) -> None:
         """Note the classes that arrive; every fifth one is held out from the shadow."""
@@ -131,10 +138,10 @@ class CalibratedMethod(Method):
             scores = self._shadow_scores(test, classes)
             border = int(known.sum())
             targets = positions(test.labels, classes.ids).numpy()
-            offset = best_offset_among(
-                scores[:, :border], scores[:, border:], targets, task.n_unseen
-            )
-            self.measured.append((offset, int((~known).sum())))
+            among_known, among_held_out = scores[:, :border], scores[:, border:]
+            offset = best_offset_among(among_known, among_held_out, targets, task.n_unseen)
+            leads = among_known.max(axis=1) - among_held_out.max(axis=1)
+            self.measured.append((offset, int((~known).sum()), float(leads.std())))
 
     @torch.no_grad()
     def _shadow_scores(self, samples: Samples, classes: ClassSet) -> NDArray[np.float64]:
