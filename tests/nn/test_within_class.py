@@ -58,7 +58,7 @@ def test_tasks_add_up() -> None:
 @pytest.mark.parametrize("classes", [1, 4])
 def test_without_deviations_there_is_no_map(classes: int) -> None:
     metric = WithinClassMetric(WIDTH)
-    vectors = torch.ones(4, WIDTH)
+    vectors = torch.eye(WIDTH)[:4]
     metric.add(vectors, vectors, classes)
     assert torch.equal(metric.map, torch.eye(WIDTH))
 

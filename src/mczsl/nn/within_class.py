@@ -31,9 +31,10 @@ class WithinClassMetric:
         deviations = vectors - means
         self.scatter = self.scatter + deviations.T @ deviations
         self.count = self.count + max(0, len(vectors) - classes)
+        unscaled = self._solve()
         # Products should stay about as large as cosines are.
-        self.length = torch.linalg.vector_norm(vectors @ self._solve(scaled=False), dim=1).mean()
-        self.map = self._solve()
+        self.length = torch.linalg.vector_norm(vectors @ unscaled, dim=1).mean()
+        self.map = unscaled / self.length
 
     def state(self) -> dict[str, Tensor]:
         """The tensors that decide the map."""
@@ -48,9 +49,9 @@ class WithinClassMetric:
         device = self.scatter.device
         self.scatter, self.length = state["scatter"].to(device), state["length"].to(device)
         self.count = state["count"]
-        self.map = self._solve()
+        self.map = self._solve() / self.length
 
-    def _solve(self, scaled: bool = True) -> Tensor:
+    def _solve(self) -> Tensor:
         width = len(self.scatter)
         identity = torch.eye(width, device=self.scatter.device)
         spread = self.scatter.diagonal().mean()
@@ -58,5 +59,5 @@ class WithinClassMetric:
             return identity
         doubt = SHRINKAGE * (1 + width / self.count)
         factor = torch.linalg.cholesky(identity + self.scatter / (doubt * spread))
-        found: Tensor = torch.linalg.solve_triangular(factor, identity, upper=False).T
-        return (found / self.length if scaled else found).contiguous()
+        found: Tensor = torch.linalg.solve_triangular(factor, identity, upper=False).T.contiguous()
+        return found
