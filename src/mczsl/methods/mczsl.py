@@ -153,15 +153,15 @@ class MCZSL(PrototypeMethod):
             rows = torch.arange(0, count, math.ceil(count / _MOST_DEVIATIONS))
             own = arrived.means[arrived.places(samples.labels[rows]).to(self.setting.device)]
             self.metric.add(self.directions(samples.take(rows)), own, len(arrived))
-        if config.replay == "means" and self.memory.capacity:
+        known = torch.isin(self.memory.samples.labels, self.means.ids)
+        if config.replay == "means" and known.all():  # else they had no room before
             self._keep(self.means + arrived)
 
     def _keep(self, means: ClassMeans) -> None:
-        """Means (a calibrated method has a shadow with its own) live off the memory's capacity."""
-        places = len(means) * (2 if self.config.calibration == "auto" else 1)
-        if places > self.memory.capacity:
-            means, places = ClassMeans.empty(self.setting.feature_dim, self.setting.device), 0
-        self.means, self.memory.taken = means, places
+        """Means live off the memory's capacity; where there is no room, samples have to do."""
+        if len(means) > self.memory.capacity:
+            means = ClassMeans.empty(self.setting.feature_dim, self.setting.device)
+        self.means, self.memory.taken = means, len(means)
 
     def prepare(self, features: Tensor) -> Tensor:
         """Directions of features, in the learned metric."""
@@ -239,20 +239,21 @@ class MCZSL(PrototypeMethod):
         return loss
 
     def state(self) -> State:
-        """What the net, the memory, the metric and the means have learned."""
-        means = State(
-            {"ids": self.means.ids, "counts": self.means.counts, "sums": self.means.sums.cpu()}
-        )
+        """What the net, the memories and the metric have learned."""
+        kept = self.means
+        means = State({"labels": kept.ids, "counts": kept.counts, "sums": kept.sums.cpu()})
         return (
             super()
             .state()
             .with_part("metric", State(self.metric.state()))
-            .with_part("means", means)
+            .with_part("mean_memory", means)
         )
 
     def load_state(self, state: State) -> None:
         """Take over what :meth:`state` gave."""
         self.metric.load_state(state.part("metric").tensors)
-        means = state.part("means").tensors
-        self._keep(ClassMeans(means["ids"], means["counts"], means["sums"].to(self.setting.device)))
+        means = state.part("mean_memory").tensors
+        self._keep(
+            ClassMeans(means["labels"], means["counts"], means["sums"].to(self.setting.device))
+        )
         super().load_state(state)
