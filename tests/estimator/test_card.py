@@ -36,7 +36,7 @@ def test_it_says_what_the_model_is_and_how_good(tmp_path: Path) -> None:
     assert "rows of 40 features to one of 20 classes" in text
     assert f"seen classes: {', '.join(NAMES[:8])}\n" in text
     assert f"| 2 | 72 | 4 | 4 | {100 * history['accuracy']:.1f} % (8 samples) |" in text
-    assert "holds the features of 144 training samples" in text
+    assert "features of 144 training samples and the means of 8 classes as its memory" in text
     assert "## Limits" in text
 
 

@@ -40,12 +40,13 @@ _LIMITS = """\
 """
 
 
-def write_card(values: Values, classes: ClassTable, remembered: int) -> str:
-    """The text of ``README.md``. ``remembered`` is how many samples the model's memory holds."""
+def write_card(values: Values, classes: ClassTable, remembered: int, means: int) -> str:
+    """The text of ``README.md``; the model's memory holds samples and means of classes."""
     pairs = list(zip(classes.labels, classes.seen.tolist(), strict=True))
     seen = [label for label, is_seen in pairs if is_seen]
     unseen = [label for label, is_seen in pairs if not is_seen]
-    memory = f"This folder holds the features of {remembered} training samples, as its memory."
+    also = f" and the means of {means} classes" if means else ""
+    memory = f"This folder holds the features of {remembered} training samples{also} as its memory."
     parts = [
         _front_matter(values),
         _what_it_is(values, seen, unseen, classes.attribute_dim),
@@ -53,7 +54,7 @@ def write_card(values: Values, classes: ClassTable, remembered: int) -> str:
         _lessons(values),
         _LIMITS.format(
             unseen=_about_unseen(values),
-            memory=memory if remembered else "It keeps no training samples.",
+            memory=memory if remembered or means else "It keeps no training samples.",
         ),
     ]
     return "\n".join(parts)

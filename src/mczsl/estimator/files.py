@@ -76,8 +76,12 @@ def save(model: Model, classifier: ZeroShotClassifier, folder: Path, license: st
     require_room(folder, license)
     state = model.method.state()
     values = _values(model, classifier, state, license)
-    memories = [each for name, each in state.tensors.items() if name.endswith("memory.labels")]
-    card = write_card(values, model.classes, sum(map(len, memories)))
+    kept = {"memory": 0, "mean_memory": 0}
+    for name, tensor in state.tensors.items():
+        *_, part, what = ["", *name.split(".")]
+        if part in kept and what == "labels":
+            kept[part] += len(tensor)
+    card = write_card(values, model.classes, kept["memory"], kept["mean_memory"])
     values.card = [_sha256(card.encode()), _checksum(folder / CARD)]
     tensors = {f"method.{name}": tensor for name, tensor in state.tensors.items()}
     table = model.classes

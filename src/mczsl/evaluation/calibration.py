@@ -12,6 +12,7 @@ the method's memory, so not one more sample is kept.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -31,8 +32,10 @@ from mczsl.seeding import derive, numpy_generator
 HOLD_OUT_EVERY = 5  # every fifth class, and of the other classes every fifth sample
 FIRST_HELD_OUT = 2  # from the second class on, so that a world of few classes has one too
 FADING = 0.5  # the weight of a measurement falls to this share with every further task
-USUAL = 0.4  # the usual best offset, in standard deviations of the lead of known classes
-DOUBT = 3  # held-out classes that it takes to weigh as much as what is usual
+DOUBT = 1  # held-out classes that it takes to weigh as much as what is usual
+# The usual best offset, in standard deviations of the lead of known classes, for as many unseen
+# classes as seen ones; with a quarter of them it is twice as large, and not larger with fewer.
+USUAL, MOST_USUAL = 0.3, 0.6
 _SAMPLES_AT_ONCE = 8192
 
 
@@ -57,7 +60,7 @@ class CalibratedMethod(Method):
             self.shadow.memory = ShadowMemory(self.method.memory, self._is_shown)
         self.seen: list[int] = []  # class numbers in order of arrival
         self.held_out: set[int] = set()
-        # After each task: the best offset, the number of held-out classes, the leads' deviation.
+        # After each task: the best offset, the number of held-out classes, the usual offset.
         self.measured: list[tuple[float, int, float]] = []
 
     @property
@@ -65,7 +68,7 @@ class CalibratedMethod(Method):
         """What is taken off the score of every seen class; 0 while nothing was measured."""
         if not self.measured:
             return 0.0
-        total, weight = DOUBT * USUAL * self.measured[-1][2], float(DOUBT)
+        total, weight = DOUBT * self.measured[-1][2], float(DOUBT)
         for age, (offset, count, _) in enumerate(reversed(self.measured)):
             total += FADING**age * count * offset
             weight += FADING**age * count
@@ -110,7 +113,7 @@ class CalibratedMethod(Method):
         self.shadow.load_state(state.part("shadow"))
         values = state.values["calibration"]
         self.seen, self.held_out = list(values["seen"]), set(values["held_out"])
-        self.measured = [(offset, count, spread) for offset, count, spread in values["measured"]]
+        self.measured = [(offset, count, usual) for offset, count, usual in values["measured"]]
 
     def _admit(self, task: Task) -> None:
         """Note the classes that arrive; every fifth one is held out from the shadow."""
@@ -143,7 +146,9 @@ class CalibratedMethod(Method):
             among_known, among_held_out = scores[:, :border], scores[:, border:]
             offset = best_offset_among(among_known, among_held_out, targets, task.n_unseen)
             leads = among_known.max(axis=1) - among_held_out.max(axis=1)
-            self.measured.append((offset, int((~known).sum()), float(leads.std())))
+            deviations = USUAL * math.sqrt(len(task.seen) / max(1, task.n_unseen))
+            usual = min(MOST_USUAL, deviations) * float(leads.std())
+            self.measured.append((offset, int((~known).sum()), usual))
 
     @torch.no_grad()
     def _shadow_scores(self, samples: Samples, classes: ClassSet) -> NDArray[np.float64]:
