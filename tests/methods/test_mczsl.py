@@ -8,8 +8,9 @@ import torch
 
 from mczsl.memory import MEMORIES
 from mczsl.methods import get_method, make_config
+from mczsl.methods.base import Setting
 from mczsl.methods.mczsl import MCZSLConfig
-from mczsl.protocols import ClassSet
+from mczsl.protocols import ClassSet, Task, TensorSamples
 from mczsl.runs.config import RunConfig
 from mczsl.runs.loop import Run
 from mczsl.seeding import Seeds
@@ -182,3 +183,57 @@ def test_it_learns_and_remembers() -> None:
         assert mean(memory, "mH") > 5 * 100 / 24
         assert mean(memory, "mSA") > mean("none", "mSA") + 5
         assert mean(memory, "forgetting") < mean("none", "forgetting") - 10
+
+
+def test_means_and_samples_share_the_capacity() -> None:
+    subject = Subject("mczsl", TINY, capacity=SMALL_MEMORY)
+    method = subject.build()
+    for index in range(len(WORLD.tasks)):
+        list(subject.steps(method, WORLD, index))
+        state = method.state()
+        means = state.part("mean_memory").tensors["labels"]
+        assert means.tolist() == sorted(c for task in WORLD.tasks[: index + 1] for c in task)
+        assert len(means) + len(state.part("memory").tensors["labels"]) == SMALL_MEMORY
+
+
+def test_without_room_for_the_means_samples_have_to_do() -> None:
+    capacity = len(WORLD.tasks[0]) + 1  # enough for the first task, not for two
+    subject = Subject("mczsl", TINY, capacity=capacity)
+    method, kept = subject.build(), []
+    for index in range(len(WORLD.tasks)):
+        list(subject.steps(method, WORLD, index))
+        state = method.state()
+        kept.append(len(state.part("mean_memory").tensors["labels"]))
+    assert kept == [capacity - 1, 0, 0]
+    assert len(state.part("memory").tensors["labels"]) == capacity
+
+
+def test_a_past_class_comes_back_without_a_sample_of_its_own() -> None:
+    """One place for each class: as a mean it says more than as a sample."""
+
+    def forgetting(replay: str) -> float:
+        settings = {"hidden": 64, "epochs": 30, "rate": 3e-3, "calibration": "none"}
+        config = RunConfig(
+            dataset=EASY,
+            protocol="dynamic",
+            tasks=3,
+            memory_per_class=1,
+            settings=settings | {"replay": replay},
+        )
+        return float(Run(config).finish()["forgetting"])
+
+    assert forgetting("means") < forgetting("samples") - 3
+
+
+@pytest.mark.parametrize("lowest", [0.0, -1.0])
+def test_square_roots_are_taken_of_features_that_are_never_negative(lowest: float) -> None:
+    features = torch.rand(12, 4, generator=torch.Generator().manual_seed(0))
+    features[0, 0] = lowest
+    classes = ClassSet(torch.arange(3), torch.eye(3))
+    samples = TensorSamples(features, torch.arange(12) % 3)
+    config = make_config(get_method("mczsl"), settings=TINY | {"metric": "cosine"})
+    method = get_method("mczsl")(config, Setting(4, 3))
+    list(method.learn(Task(0, samples, classes, classes.select(slice(0, 0)))))
+    direction = method.prepare(features[1:2] ** 2)
+    expected = features[1:2] ** (1 if lowest == 0 else 2)
+    assert torch.allclose(direction, torch.nn.functional.normalize(expected, dim=1), atol=1e-6)

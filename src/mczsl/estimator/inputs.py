@@ -16,7 +16,8 @@ from mczsl.errors import DataError, MczslError
 from mczsl.estimator.labels import Kind, Label, as_label, as_labels
 
 Rows = NDArray[np.int64]
-_SMALLEST, _LARGEST = 1e-15, 1e15  # lengths whose squares neither vanish nor overflow in float32
+# Lengths whose squares neither vanish nor overflow in float32, and that no method takes for zero.
+_SMALLEST, _LARGEST = 1e-9, 1e15
 
 
 class WrongType(DataError, TypeError):
