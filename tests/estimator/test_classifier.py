@@ -274,6 +274,7 @@ def test_a_removed_class_is_no_candidate_and_leaves_the_memory() -> None:
     rest = [place for place in range(20) if place not in (1, 15)]
     np.testing.assert_allclose(model.scores(X), before[:, rest], rtol=1e-6, atol=1e-6)
     assert len(model.model_.method.method.memory) == 30  # type: ignore[attr-defined]
+    assert len(model.model_.method.method.means) == 3  # type: ignore[attr-defined]
     model.partial_fit(*seen_of(range(4, 6)))
     model.add_classes([NAMES[1]], attributes=[TABLE[1]])
     assert NAMES[1] in model.unseen_classes_
