@@ -86,8 +86,8 @@ def test_it_undoes_a_known_bias(dataset: FeatureDataset, protocol: str) -> None:
 def test_many_held_out_classes_weigh_more_than_few(dataset: FeatureDataset) -> None:
     method, _ = learn(dataset, "dynamic", "BiasedRidge", calibration="auto")
     counts = [count for _, count, _ in method.measured]
-    assert counts == sorted(counts), "held-out classes gather from task to task"
-    assert counts[-1] == len(method.held_out) == 9, "numbers 2, 7, ... 42 of 45 seen classes"
+    # Numbers 2, 7, ... 42 of 45 seen classes; without a memory each can be measured in its task.
+    assert sum(counts) == len(method.held_out) == 9
     method.measured = [(9.0, 2, 7.0), (1.0, 4, 7.0), (2.0, 6, 4.0)]
     # One class says what is usual, six say 2, half of four say 1, a quarter of two say 9.
     assert method.offset == pytest.approx((4 + 6 * 2 + 2 * 1 + 0.5 * 9) / (1 + 6 + 2 + 0.5))

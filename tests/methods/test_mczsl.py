@@ -186,30 +186,31 @@ def test_it_learns_and_remembers() -> None:
 
 
 def test_means_and_samples_share_the_capacity() -> None:
-    subject = Subject("mczsl", TINY, capacity=SMALL_MEMORY)
+    capacity = 2 * len(WORLD.seen)
+    subject = Subject("mczsl", TINY, capacity=capacity)
     method = subject.build()
     for index in range(len(WORLD.tasks)):
         list(subject.steps(method, WORLD, index))
         state = method.state()
         means = state.part("mean_memory").tensors["labels"]
         assert means.tolist() == sorted(c for task in WORLD.tasks[: index + 1] for c in task)
-        assert len(means) + len(state.part("memory").tensors["labels"]) == SMALL_MEMORY
+        assert len(means) + len(state.part("memory").tensors["labels"]) == capacity
 
 
 def test_without_room_for_the_means_samples_have_to_do() -> None:
-    capacity = len(WORLD.tasks[0]) + 1  # enough for the first task, not for two
+    capacity = 2 * len(WORLD.tasks[0])  # enough for the first task, not for two
     subject = Subject("mczsl", TINY, capacity=capacity)
     method, kept = subject.build(), []
     for index in range(len(WORLD.tasks)):
         list(subject.steps(method, WORLD, index))
         state = method.state()
         kept.append(len(state.part("mean_memory").tensors["labels"]))
-    assert kept == [capacity - 1, 0, 0]
+    assert kept == [capacity // 2, 0, 0]
     assert len(state.part("memory").tensors["labels"]) == capacity
 
 
-def test_a_past_class_comes_back_without_a_sample_of_its_own() -> None:
-    """One place for each class: as a mean it says more than as a sample."""
+def test_a_past_class_comes_back_as_its_mean() -> None:
+    """Two places for each class: a mean says more than a sample."""
 
     def forgetting(replay: str) -> float:
         settings = {"hidden": 64, "epochs": 30, "rate": 3e-3, "calibration": "none"}
@@ -217,7 +218,7 @@ def test_a_past_class_comes_back_without_a_sample_of_its_own() -> None:
             dataset=EASY,
             protocol="dynamic",
             tasks=3,
-            memory_per_class=1,
+            memory_per_class=2,
             settings=settings | {"replay": replay},
         )
         return float(Run(config).finish()["forgetting"])

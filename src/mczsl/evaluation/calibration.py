@@ -85,7 +85,8 @@ class CalibratedMethod(Method):
             part = Task(task.index, mine, task.seen.select(known), task.unseen)
             for progress in self.shadow.learn(part):
                 before = progress.epochs
-                yield Progress(progress.epoch, 3 * before, progress.loss)
+                total = before + getattr(self.config, "epochs", before)
+                yield Progress(progress.epoch, total, progress.loss)
         self._measure(task, known)
         for progress in self.method.learn(task):
             yield Progress(before + progress.epoch, before + progress.epochs, progress.loss)
@@ -148,7 +149,7 @@ class CalibratedMethod(Method):
             leads = among_known.max(axis=1) - among_held_out.max(axis=1)
             deviations = USUAL * math.sqrt(len(task.seen) / max(1, task.n_unseen))
             usual = min(MOST_USUAL, deviations) * float(leads.std())
-            self.measured.append((offset, int((~known).sum()), usual))
+            self.measured.append((offset, len(test.labels[is_unseen].unique()), usual))
 
     @torch.no_grad()
     def _shadow_scores(self, samples: Samples, classes: ClassSet) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ prototypes can be watched as they move in it from task to task.
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +42,6 @@ class Analysis:
         self._run, self._path = run, folder / ANALYSIS
         self._method = _inner(run.method)
         self._rows = _some_rows(run)
-        features = self._prepared(self._rows)
-        self._centre = features.mean(dim=0)
-        self._axes = torch.zeros(features.shape[1], 2)
-        found = torch.linalg.svd(features - self._centre, full_matrices=False).Vh[:2]
-        self._axes[:, : len(found)] = found.T
-        spread = float((features - self._centre).matmul(self._axes).abs().max())
-        self._scale = _EXTENT / max(spread, 1e-12)
         self._stages = [
             stage
             for stage in _read(self._path).get("stages", [])
@@ -55,6 +49,16 @@ class Analysis:
         ]
         if len(self._stages) < len(run.results):  # stopped just before this was written
             self.add_stage()
+
+    @cached_property
+    def _plane(self) -> tuple[Tensor, Tensor]:
+        """Its centre and its scaled axes, the same for all stages; known after the first task."""
+        features = self._directions(self._rows)
+        centre, axes = features.mean(dim=0), torch.zeros(features.shape[1], 2)
+        found = torch.linalg.svd(features - centre, full_matrices=False).Vh[:2]
+        axes[:, : len(found)] = found.T
+        spread = float((features - centre).matmul(axes).abs().max())
+        return centre, axes * (_EXTENT / max(spread, 1e-12))
 
     def add_stage(self) -> None:
         """Look at the stage that has just been tested."""
@@ -88,28 +92,31 @@ class Analysis:
         return {"curve": _curve(outcomes), "worst": _worst(outcomes, stage, self._run)}
 
     def _points(self) -> list[list[int]]:
-        places = self._placed(self._prepared(self._rows))
+        places = self._placed(self._directions(self._rows))
         labels = self._run.dataset.labels[self._rows].tolist()
         return [[*place, label] for place, label in zip(places, labels, strict=True)]
 
     def _prototypes(self, classes: Integers) -> dict[str, list[int]]:
         if not isinstance(self._method, PrototypeMethod):
             return {}
-        prototypes = self._method.prototypes(class_set(self._run.dataset, classes)).cpu()
-        places = self._placed(prototypes)
+        prototypes = self._method.prototypes(class_set(self._run.dataset, classes))
+        with torch.no_grad():
+            weights = normalize(self._method.class_weights(prototypes), dim=1)
+        places = self._placed(weights.cpu())
         return {str(number): place for number, place in zip(classes, places, strict=True)}
 
-    def _prepared(self, rows: Integers) -> Tensor:
+    def _directions(self, rows: Integers) -> Tensor:
         dataset = self._run.dataset
         features = TableSamples(dataset.features, dataset.labels, rows).take(
             torch.arange(len(rows))
         )
         if isinstance(self._method, PrototypeMethod):
-            return self._method.prepare(features).cpu()
+            return self._method.directions(features).cpu()
         return normalize(features, dim=1)
 
     def _placed(self, features: Tensor) -> list[list[int]]:
-        places = (features - self._centre).matmul(self._axes) * self._scale
+        centre, axes = self._plane
+        places = (features - centre).matmul(axes)
         return [[round(x), round(y)] for x, y in places.tolist()]
 
 

@@ -17,7 +17,6 @@ which the mean is kept, borrow the deviations of all samples at hand.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Literal
 
@@ -34,12 +33,12 @@ from mczsl.nn.episodes import EpisodeSampler, VirtualClasses, drop
 from mczsl.nn.reptile import Loss, PlainAdam, Reptile
 from mczsl.nn.scaled_norm import ScaledNorm
 from mczsl.nn.self_gating import SelfGating
-from mczsl.nn.within_class import WithinClassMetric
+from mczsl.nn.within_class import WIDEST, WithinClassMetric
 from mczsl.protocols import Samples, Task
 from mczsl.seeding import torch_generator
 
 MOST_EPISODES = 8  # in an epoch: where a class has hundreds of samples, more do not help
-_MOST_DEVIATIONS = 2**14  # samples of a task from which the metric is learned
+_MOST_DEVIATIONS = 2**13  # samples of a task from which the metric is learned
 
 
 class MCZSLConfig(PrototypeConfig):
@@ -47,11 +46,12 @@ class MCZSLConfig(PrototypeConfig):
 
     calibration: Literal["none", "auto"] = "auto"
     feature_transform: Literal["none", "sqrt"] = Field(
-        "sqrt", description="square root of every feature, if those of the first task allow it"
+        "sqrt", description="square root of every feature, if the first ones are never negative"
     )
     metric: Literal["cosine", "within-class"] = Field(
         "within-class",
-        description="compare by the plain cosine, or play down what varies inside of classes",
+        description="compare by the plain cosine, or play down what varies inside of classes "
+        "(with up to 4096 features)",
     )
     replay: Literal["samples", "means"] = Field(
         "means",
@@ -77,7 +77,7 @@ class MCZSLConfig(PrototypeConfig):
     episodes: int | None = Field(
         None,
         ge=1,
-        description="episodes in an epoch; by default as many as go through the task, at most 12",
+        description="episodes in an epoch; by default as many as go through the task, at most 8",
     )
     virtual: float = Field(
         1.0, ge=0, le=10, description="virtual classes for each class of an episode"
@@ -134,7 +134,8 @@ class MCZSL(PrototypeMethod):
 
     def __init__(self, config: MCZSLConfig, setting: Setting):
         super().__init__(config, setting)
-        self.metric = WithinClassMetric(setting.feature_dim, setting.device)
+        wanted = config.metric == "within-class" and setting.feature_dim <= WIDEST
+        self.metric = WithinClassMetric(setting.feature_dim, setting.device) if wanted else None
         self.means = ClassMeans.empty(setting.feature_dim, setting.device)
 
     def build_net(self) -> nn.Module:
@@ -144,34 +145,38 @@ class MCZSL(PrototypeMethod):
     def observe(self, samples: Samples) -> None:
         """Learn the metric and the means of the classes that arrive."""
         super().observe(samples)
-        config = self.config
-        if config.metric == "cosine" and config.replay == "samples":
+        by_means = self.config.replay == "means" and self.memory.capacity > 0
+        if self.metric is None and not by_means:
             return
         arrived = ClassMeans.of(samples, self.directions)
-        if config.metric == "within-class":
-            count = len(samples.labels)
-            rows = torch.arange(0, count, math.ceil(count / _MOST_DEVIATIONS))
-            own = arrived.means[arrived.places(samples.labels[rows]).to(self.setting.device)]
-            self.metric.add(self.directions(samples.take(rows)), own, len(arrived))
-        known = torch.isin(self.memory.samples.labels, self.means.ids)
-        if config.replay == "means" and known.all():  # else they had no room before
+        if self.metric is not None:
+            count, device = len(samples.labels), self.setting.device
+            generator = torch_generator(self.setting.seeds.training, "deviations", len(self.seen))
+            rows = torch.arange(count)
+            if count > _MOST_DEVIATIONS:
+                rows = torch.randperm(count, generator=generator)[:_MOST_DEVIATIONS]
+            own = arrived.means[arrived.places(samples.labels[rows]).to(device)]
+            freedom = len(rows) * (1 - len(arrived) / count)
+            self.metric.add(self.directions(samples.take(rows)), own, freedom)
+        # A class without a mean in the memory: there was no room for means before.
+        if by_means and torch.isin(self.memory.samples.labels, self.means.ids).all():
             self._keep(self.means + arrived)
 
     def _keep(self, means: ClassMeans) -> None:
-        """Means live off the memory's capacity; where there is no room, samples have to do."""
-        if len(means) > self.memory.capacity:
+        """Means may take half of the memory's capacity; with more classes samples have to do."""
+        if 2 * len(means) > self.memory.capacity:
             means = ClassMeans.empty(self.setting.feature_dim, self.setting.device)
         self.means, self.memory.taken = means, len(means)
 
     def prepare(self, features: Tensor) -> Tensor:
         """Directions of features, in the learned metric."""
         directions = super().prepare(features)
-        return directions if self.config.metric == "cosine" else directions @ self.metric.map
+        return directions if self.metric is None else directions @ self.metric.map
 
     def class_weights(self, prototypes: Tensor) -> Tensor:
         """The metric is put into the classes' side, where it costs least."""
         weights = super().class_weights(prototypes)
-        return weights if self.config.metric == "cosine" else weights @ self.metric.map.T
+        return weights if self.metric is None else weights @ self.metric.map.T
 
     def train(self, samples: Samples, task: Task) -> Iterator[Progress]:
         """Episodes for E epochs, with an outer rate that falls to zero."""
@@ -199,7 +204,7 @@ class MCZSL(PrototypeMethod):
     ) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
         """Moves drawn samples to the means of the classes that they were drawn for."""
         means = self.means.means
-        if self.config.metric == "within-class":
+        if self.metric is not None:
             means = means @ self.metric.map
         of_sample, of_class = self.means.places(labels), self.means.places(classes)
 
@@ -242,16 +247,15 @@ class MCZSL(PrototypeMethod):
         """What the net, the memories and the metric have learned."""
         kept = self.means
         means = State({"labels": kept.ids, "counts": kept.counts, "sums": kept.sums.cpu()})
+        state = super().state().with_part("mean_memory", means)
         return (
-            super()
-            .state()
-            .with_part("metric", State(self.metric.state()))
-            .with_part("mean_memory", means)
+            state if self.metric is None else state.with_part("metric", State(self.metric.state()))
         )
 
     def load_state(self, state: State) -> None:
         """Take over what :meth:`state` gave."""
-        self.metric.load_state(state.part("metric").tensors)
+        if self.metric is not None:
+            self.metric.load_state(state.part("metric").tensors)
         means = state.part("mean_memory").tensors
         self._keep(
             ClassMeans(means["labels"], means["counts"], means["sums"].to(self.setting.device))

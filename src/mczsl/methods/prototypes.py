@@ -29,7 +29,7 @@ class PrototypeConfig(ReplayConfig):
         "l2", description="unit length times the root of their number, or as they are"
     )
     feature_transform: Literal["none", "sqrt"] = Field(
-        "none", description="square root of every feature, if those of the first task allow it"
+        "none", description="square root of every feature, if the first ones are never negative"
     )
     bf16: bool = Field(
         False, description="train in bfloat16: faster where the processor has it, slower elsewhere"
@@ -58,7 +58,7 @@ class PrototypeMethod(ReplayMethod):
         return [*self.net.parameters(), self.scale]
 
     def logits(self, directions: Tensor, inputs: Tensor) -> Tensor:
-        """Logits in training: of unit-length features against the net's inputs of some classes."""
+        """Logits in training: of prepared features against the net's inputs of some classes."""
         with torch.autocast(directions.device.type, torch.bfloat16, enabled=self.config.bf16):
             prototypes: Tensor = self.net(inputs)
             products = directions @ prototypes.T

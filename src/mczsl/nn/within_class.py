@@ -15,6 +15,9 @@ import torch
 from torch import Tensor
 
 SHRINKAGE = 10.0  # chosen on validation classes; a smaller one trusts W more
+WIDEST = 4096  # beyond that a matrix of D x D is too much to ask for
+_LEAST = 1e-10  # of the squared deviations of unit vectors: less is rounding
+_MEASURED = 512  # vectors that tell the usual length
 
 
 class WithinClassMetric:
@@ -22,25 +25,36 @@ class WithinClassMetric:
 
     def __init__(self, width: int, device: str = "cpu"):
         self.scatter = torch.zeros(width, width, device=device)
-        self.count = torch.zeros((), dtype=torch.int64)
+        self.freedom = torch.zeros((), dtype=torch.float64)
         self.length = torch.ones((), device=device)
-        self.map = self._solve()
+        self._map: Tensor | None = None
 
-    def add(self, vectors: Tensor, means: Tensor, classes: int) -> None:
-        """Take in unit-length vectors (n, D) and each one's class mean (n, D), of some classes."""
+    @property
+    def map(self) -> Tensor:
+        """The map T, (D, D); it is found when it is needed."""
+        if self._map is None:
+            self._map = self._solve() / self.length
+        return self._map
+
+    def add(self, vectors: Tensor, means: Tensor, freedom: float) -> None:
+        """Take in unit-length vectors (n, D) and the mean of each one's class (n, D).
+
+        ``freedom`` is how many of the deviations are not bound to add up to zero.
+        """
         deviations = vectors - means
         self.scatter = self.scatter + deviations.T @ deviations
-        self.count = self.count + max(0, len(vectors) - classes)
-        unscaled = self._solve()
+        self.freedom = self.freedom + freedom
         # Products should stay about as large as cosines are.
-        self.length = torch.linalg.vector_norm(vectors @ unscaled, dim=1).mean()
-        self.map = unscaled / self.length
+        unscaled = self._solve()
+        lengths = torch.linalg.vector_norm(vectors[:_MEASURED] @ unscaled, dim=1)
+        self.length = lengths.mean().clamp_min(1e-12)
+        self._map = unscaled / self.length
 
     def state(self) -> dict[str, Tensor]:
         """The tensors that decide the map."""
         return {
             "scatter": self.scatter.cpu(),
-            "count": self.count,
+            "freedom": self.freedom,
             "length": self.length.to("cpu", copy=True),
         }
 
@@ -48,16 +62,15 @@ class WithinClassMetric:
         """Take over what :meth:`state` gave."""
         device = self.scatter.device
         self.scatter, self.length = state["scatter"].to(device), state["length"].to(device)
-        self.count = state["count"]
-        self.map = self._solve() / self.length
+        self.freedom, self._map = state["freedom"], None
 
     def _solve(self) -> Tensor:
-        width = len(self.scatter)
-        identity = torch.eye(width, device=self.scatter.device)
-        spread = self.scatter.diagonal().mean()
-        if not self.count or not spread > 0:  # one sample of each class, or all of a class alike
-            return identity
-        doubt = SHRINKAGE * (1 + width / self.count)
-        factor = torch.linalg.cholesky(identity + self.scatter / (doubt * spread))
+        identity = torch.eye(len(self.scatter), device=self.scatter.device)
+        diagonal = self.scatter.diagonal()
+        used = int((diagonal > 0).sum())  # a column without deviations says nothing of the others
+        if not used or not self.freedom > 0 or diagonal.sum() / used < _LEAST * self.freedom:
+            return identity  # one sample of each class, or all of a class alike
+        doubt = SHRINKAGE * (1 + used / float(self.freedom))
+        factor = torch.linalg.cholesky(identity + self.scatter * (used / diagonal.sum() / doubt))
         found: Tensor = torch.linalg.solve_triangular(factor, identity, upper=False).T.contiguous()
         return found
