@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Less than the defaults, so that all of it takes no longer than a minute on two cores.
 METHODS: dict[str, dict[str, Any]] = {
-    "mczsl": {"epochs": 20},
+    "mczsl": {"epochs": 30},
     "sequential": {"epochs": 10, "hidden": 256},
     "eszsl": {},
 }
