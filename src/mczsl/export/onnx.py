@@ -158,6 +158,7 @@ class _ClassEncoder(nn.Module):
     def __init__(self, method: PrototypeMethod, features: int):
         super().__init__()
         self.net, self.method, self.features = method.net, method, features
+        method.class_weights(torch.empty(0, method.setting.feature_dim))  # found on demand: now
 
     def forward(self, attributes: Tensor) -> Tensor:
         """(c, A) -> (c, D + 1)."""
