@@ -42,9 +42,10 @@ def _share(feature_dim: int, attribute_dim: int) -> dict[str, Any]:
         settings = {"epochs": epochs, "episodes": EPISODES, "calibration": "none"}
         return make_method(feature_dim, attribute_dim, **settings).learn(task)
 
+    recorded = learner(2)
+    next(recorded)  # what is prepared once for a task is no part of a step
     with ProductRecorder() as recorder:
-        for _ in learner(1):
-            pass
+        next(recorded)
     products = [
         (torch.rand(left), torch.rand(right), torch.empty(out))
         for left, right, out in recorder.products
