@@ -93,6 +93,20 @@ def test_over_classes_running_statistics_serve_at_test_time() -> None:
 
 
 @pytest.mark.parametrize("over", ["features", "classes"])
+@pytest.mark.parametrize(("alpha", "beta"), [(1.0, 1.0), (0.3, -2.0)])
+def test_gradients_against_differences(over: str, alpha: float, beta: float) -> None:
+    norm = ScaledNorm(5, over).double()
+
+    def normalise(hidden: torch.Tensor, *scalars: torch.Tensor) -> torch.Tensor:
+        return torch.func.functional_call(
+            norm, dict(zip(("alpha", "beta"), scalars, strict=True)), hidden
+        )
+
+    inputs = random(4, 5).double(), torch.tensor(alpha).double(), torch.tensor(beta).double()
+    assert torch.autograd.gradcheck(normalise, [each.requires_grad_() for each in inputs])
+
+
+@pytest.mark.parametrize("over", ["features", "classes"])
 def test_one_class_alone_is_finite(over: str) -> None:
     norm = ScaledNorm(3, over)
     for hidden in (torch.ones(1, 3), torch.zeros(1, 3), random(1, 3)):

@@ -35,6 +35,7 @@ from mczsl.nn.scaled_norm import ScaledNorm
 from mczsl.nn.self_gating import SelfGating
 from mczsl.nn.within_class import WIDEST, WithinClassMetric
 from mczsl.protocols import Samples, Task
+from mczsl.protocols.pool import pool_of
 from mczsl.seeding import torch_generator
 
 MOST_EPISODES = 8  # in an epoch: where a class has hundreds of samples, more do not help
@@ -182,6 +183,7 @@ class MCZSL(PrototypeMethod):
         """Episodes for E epochs, with an outer rate that falls to zero."""
         config = self.config
         generator = torch_generator(self.setting.seeds.training, "episodes", task.index)
+        samples = pool_of(samples, self.setting.feature_dim, generator)
         past = self.means.ids[~torch.isin(self.means.ids, task.samples.labels)]
         sampler = EpisodeSampler(samples.labels, config.ways, config.shots, generator, past)
         borrow = self._borrower(samples.labels, sampler.classes) if len(past) else None

@@ -53,15 +53,17 @@ class VirtualClasses:
     def __init__(self, ways: int, count: int, generator: torch.Generator):
         """Pair some of the ``ways`` classes of an episode; of one class alone nothing is made."""
         draws = torch.rand(count if ways > 1 else 0, ways, generator=generator)
-        self._pairs = draws.argsort(dim=1)[:, :2].reshape(-1, 2)
+        pairs = draws.argsort(dim=1)[:, :2]
+        self._shares = torch.zeros_like(draws).scatter_(1, pairs, 0.5)
 
     def attributes(self, attributes: Tensor) -> Tensor:
         """Their descriptions, from those of the episode's classes: (count, A)."""
-        return attributes[self._pairs.to(attributes.device)].mean(dim=1)
+        return self._shares.to(attributes.device) @ attributes
 
     def logits(self, logits: Tensor) -> Tensor:
         """The logits of their samples, from those of the episode's samples (ways, shots, n)."""
-        return logits[self._pairs.to(logits.device)].mean(dim=1)
+        flat = self._shares.to(logits.device) @ logits.flatten(1)
+        return flat.view(-1, *logits.shape[1:])
 
 
 def drop(values: Tensor, share: float, generator: torch.Generator) -> Tensor:
