@@ -89,6 +89,16 @@ def test_a_grid_is_done_once_and_equals_single_runs(folder: ResultFolder) -> Non
     assert before == {p: p.stat().st_mtime_ns for p in folder.path.glob("runs/*/record.json")}
 
 
+def test_no_file_says_where_this_machine_keeps_the_data(folder: ResultFolder) -> None:
+    place = folder.path / "the data of this machine"
+    jobs = prepare({"test": experiment()}, folder, place)
+    perform(folder, jobs, lambda where, left, on_end: run_locally(where, left, 1, on_end))
+    assert [run.state.state for run in runs_in(folder)] == ["finished"]
+    texts = {path: path.read_text() for path in folder.path.rglob("*.json")}
+    assert any(path.name == "record.json" for path in texts)
+    assert [path for path, text in texts.items() if place.name in text] == []
+
+
 def test_another_experiment_shares_the_runs(folder: ResultFolder) -> None:
     perform_locally(folder, experiment(), name="one")
     relabelled = experiment(variants=[{"label": "x", "method": "mczsl", "settings": QUICK}])

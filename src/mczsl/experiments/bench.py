@@ -57,7 +57,7 @@ def prepare(
                 _check_method(planned.config)
                 identity = data.id(planned.config)
                 key = run_key(planned.config, identity, code_version(planned.config.method))
-                jobs[key] = Job(planned.variant.name, key, planned.config, identity)
+                jobs[key] = Job(planned.variant.name, key, _placeless(planned.config), identity)
                 entry["key"] = key
             except MczslError as error:
                 entry["error"] = str(error)
@@ -125,6 +125,11 @@ class _SharedData:
         return data_id(dataset)
 
 
+def _placeless(config: RunConfig) -> RunConfig:
+    """Without the place of the data, which is each machine's own; runs use the shared copy."""
+    return config.model_copy(update={"data_root": None})
+
+
 def _check_method(config: RunConfig) -> None:
     make_config(get_method(config.method), config.preset, config.settings)
 
@@ -134,7 +139,7 @@ def _entry(planned: Planned) -> dict[str, Any]:
         "label": planned.variant.name,
         "reported": planned.variant.reported or planned.variant.name,
         "note": planned.variant.note,
-        "config": planned.config.model_dump(mode="json"),
+        "config": _placeless(planned.config).model_dump(mode="json"),
         "key": None,
         "error": None,
     }

@@ -1,8 +1,9 @@
 """A Markdown page made of hand-written text and results: the text is a Jinja template.
 
 In the template, ``{{ tables("table2") }}`` becomes the tables of that experiment,
-``{{ charts("tasks", "H per task") }}`` its pictures of that kind, ``{{ commands() }}`` the commands
-that made it all, and ``{{ versions() }}`` what they ran on.
+``{{ charts("tasks", "H per task") }}`` its pictures of that kind,
+``{{ times("table2", "MCZSL") }}`` training times in multiples of that row's, ``{{ commands() }}``
+the commands that made it all, and ``{{ versions() }}`` what they ran on.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from mczsl.reports.charts import make_charts, styles
 from mczsl.reports.formats import markdown
 from mczsl.reports.svg import standalone
 from mczsl.reports.tables import make_tables
+from mczsl.reports.training_time import time_table
 
 
 def render_page(template: Path, experiments: list[Results], out: Path) -> None:
@@ -32,6 +34,7 @@ def render_page(template: Path, experiments: list[Results], out: Path) -> None:
     environment.globals |= {
         "tables": parts.tables,
         "charts": parts.charts,
+        "times": parts.times,
         "commands": parts.commands,
         "versions": parts.versions,
     }
@@ -66,6 +69,9 @@ class _Parts:
             storage.write_atomically(self._out.parent / file, standalone(chart.svg).encode())
             links.append(f"![{chart.title}]({file.as_posix()})")
         return "\n".join(links)
+
+    def times(self, name: str, base: str, level: int = 3) -> str:
+        return markdown([time_table(self._results(name), base)], level)
 
     def commands(self) -> str:
         lines = dict.fromkeys(results.command for results in self._experiments.values())
