@@ -98,6 +98,16 @@ def test_options_may_be_repeated_or_have_commas(own: Path) -> None:
     assert {row["n"] for row in table["rows"]} == {"2"}
 
 
+def test_the_json_of_two_experiments_is_one_list(own: Path) -> None:
+    Path("more.toml").write_text(Path("own.toml").read_text())
+    done = mczsl(
+        *("bench", "own.toml", "more.toml", "--methods", "MCZSL", "--set", "epochs=1"),
+        *("--out", "out", "--json"),
+    )
+    assert done.exit_code == 0, done.output
+    assert [table["experiment"] for table in json.loads(done.stdout)] == ["more", "own"]
+
+
 def test_what_failed_is_told_and_the_rest_is_shown(own: Path) -> None:
     Path("own.toml").write_text(OWN.replace('datasets = ["', 'datasets = ["CUB", "'))
     done = mczsl("bench", "own.toml", "--out", "out", "--data-root", "nowhere", "--seeds", "0")

@@ -143,3 +143,55 @@ def test_a_dataset_whose_name_looks_like_markup(tmp_path: Path) -> None:
     done = run_command(tmp_path, "run", "--dataset", str(file), *QUICK)
     assert done.code == 0, done.stderr
     assert "[bold]zoo" in done.stdout
+
+
+OWN = """
+from mczsl.methods import register_method
+from mczsl.methods.sequential import Sequential
+
+@register_method("mine")
+class Mine(Sequential):
+    'My own.'
+"""
+
+
+def test_a_run_of_a_method_in_a_file_is_continued_with_the_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    own, out = ("--method", str(tmp_path / "mine.py")), str(tmp_path / "out")
+    begun = ("run", "--dataset", SMALL, "--set", "epochs=1", "--set", "hidden=8", *own)
+    assert run_command(tmp_path, *begun, "--out", out).code == 0
+    assert_refused(run_command(tmp_path, "run", "--resume", out), "--method FILE.py")
+    other = run_command(tmp_path, "run", "--resume", out, "--method", "sequential")
+    assert_refused(other, "is a run of 'mine', not of 'sequential'")
+    again = run_command(tmp_path, "run", "--resume", out, *own, "--json")
+    assert again.code == 0, again.stderr
+    assert json.loads(again.stdout)["method"] == "mine"
+
+
+def test_a_run_is_not_continued_with_other_code(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    own, out = ("--method", str(tmp_path / "mine.py")), str(tmp_path / "out")
+    begun = ("run", "--dataset", SMALL, "--set", "epochs=1", "--set", "hidden=8", *own)
+    assert run_command(tmp_path, *begun, "--out", out).code == 0
+    (tmp_path / "mine.py").write_text(OWN + "    replays = True\n")
+    assert_refused(run_command(tmp_path, "run", "--resume", out, *own), "begun with other code")
+    (tmp_path / "mine.py").write_text(OWN + "    # a comment changes nothing\n")
+    assert run_command(tmp_path, "run", "--resume", out, *own).code == 0
+
+
+def test_the_upper_bound_has_no_limit_of_memory(tmp_path: Path) -> None:
+    done = run_command(tmp_path, *RUN, "--method", "joint", "--json")
+    assert json.loads(done.stdout)["memory_capacity"] is None
+
+
+def test_settings_and_presets_of_a_method(tmp_path: Path) -> None:
+    shown = run_command(tmp_path, "methods", "mczsl").stdout
+    assert re.search(r"epochs +60 +E, over which the rate falls to 0", shown)
+    assert "--preset paper: hidden=2048 epochs=200" in shown
+    told = json.loads(run_command(tmp_path, "methods", "eszsl", "--json").stdout)
+    assert told == {
+        "name": "eszsl",
+        "settings": {"calibration": "none", "gamma": 1.0, "lambda_": 0.01},
+        "presets": {},
+    }
+    assert_refused(run_command(tmp_path, "methods", "mczls"), "did you mean 'mczsl'")

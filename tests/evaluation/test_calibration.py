@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from mczsl.data import FeatureDataset, load_dataset
+from mczsl.evaluation import calibration
 from mczsl.evaluation.calibration import build_method
 from mczsl.evaluation.stage import evaluate
 from mczsl.methods import get_method, make_config, register_method
@@ -135,3 +136,29 @@ def test_any_method_can_be_calibrated() -> None:
     check_method("BiasedRidge", calibration="auto")
     check_method("Ridge", calibration="auto")
     check_method("sequential", calibration="auto", hidden=8, epochs=1)
+
+
+def test_three_seen_classes_are_too_few_to_go_by(dataset: FeatureDataset) -> None:
+    method, _ = learn(dataset, "dynamic", "BiasedRidge", calibration="auto")
+    assert method.offset != 0
+    method.seen = method.seen[:3]
+    assert method.offset == 0
+
+
+def test_what_is_measured_on_is_bounded(
+    dataset: FeatureDataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, _ = learn(dataset, "gzsl", "BiasedRidge", calibration="auto")
+    monkeypatch.setattr(calibration, "_MOST_SCORES", 45 * 90)
+    scored: list[int] = []
+    original = calibration.best_offset_among
+
+    def spy(known: Any, held_out: Any, *rest: Any) -> float:
+        scored.append(known.shape[0])
+        return original(known, held_out, *rest)
+
+    monkeypatch.setattr(calibration, "best_offset_among", spy)
+    bounded, plan = learn(dataset, "gzsl", "BiasedRidge", calibration="auto")
+    assert 80 < sum(scored) <= 90, "two samples of each of 45 classes, where there are two"
+    assert bounded.offset == pytest.approx(whole.offset, rel=0.5)
+    assert harmonic(bounded, dataset, plan.stages) > 0.4

@@ -8,8 +8,16 @@ import pytest
 
 from mczsl.data import load_dataset
 from mczsl.errors import ConfigError
-from mczsl.experiments.tune import parse_space, poison_test_images, tune, validation_folds
+from mczsl.experiments.tune import (
+    number_of_trials,
+    parse_space,
+    poison_test_images,
+    tune,
+    validation_folds,
+)
+from mczsl.protocols.fixed import split_images
 from mczsl.runs.config import RunConfig
+from mczsl.seeding import Seeds
 
 optuna = pytest.importorskip("optuna")
 QUICK = {"epochs": 2, "episodes": 3, "hidden": 8, "calibration": "none"}
@@ -54,10 +62,12 @@ def test_test_images_cannot_change_what_wins(tmp_path: Path, protocol: str) -> N
 
 def test_test_images_are_poisoned() -> None:
     dataset = load_dataset("digits")
-    poison_test_images(dataset)
+    also = dataset.splits.trainval[:5]
+    poison_test_images(dataset, also)
+    assert np.isnan(dataset.features[also]).all()
     assert np.isnan(dataset.features[dataset.splits.test_seen]).all()
     assert np.isnan(dataset.features[dataset.splits.test_unseen]).all()
-    assert np.isfinite(dataset.features[dataset.splits.trainval]).all()
+    assert np.isfinite(dataset.features[dataset.splits.trainval[5:]]).all()
 
 
 def test_the_winner_has_the_best_mean_over_all_folds(tmp_path: Path) -> None:
@@ -73,3 +83,33 @@ def test_the_winner_has_the_best_mean_over_all_folds(tmp_path: Path) -> None:
 def test_a_search_that_makes_no_sense_is_named(wrong: str) -> None:
     with pytest.raises(ConfigError, match="rate"):
         parse_space([wrong])
+
+
+def test_the_fixed_protocol_hides_the_images_that_it_tests_on() -> None:
+    dataset = load_dataset("digits")
+    _, test = split_images(dataset.labels, 3)
+    seeds = Seeds(image_split=3)
+    (fold,) = validation_folds(RunConfig(dataset="digits", protocol="fixed", seeds=seeds))
+    allowed = np.setdiff1d(dataset.splits.trainval, test)
+    assert 0 < len(allowed) < len(dataset.splits.trainval)
+    assert np.array_equal(fold.features, dataset.features[allowed])
+
+
+def test_a_range_of_a_whole_number_is_searched_in_whole_numbers(tmp_path: Path) -> None:
+    settings = {key: value for key, value in QUICK.items() if key != "hidden"}
+    wanted = RunConfig(dataset="digits", settings=settings)
+    tune(wanted, parse_space(["hidden=4..9"]), 3, tmp_path)
+    tried = json.loads((tmp_path / "tune.json").read_text())["tried"]
+    assert all(trial["settings"]["hidden"] in range(4, 10) for trial in tried)
+
+
+@pytest.mark.parametrize("wrong", ["hiden=4..9", "hiden=4,9", "rate=-1,1"])
+def test_a_wrong_setting_is_named_before_anything_is_tried(tmp_path: Path, wrong: str) -> None:
+    with pytest.raises(ConfigError, match=r"did you mean 'hidden'|rate"):
+        tune(RunConfig(dataset="digits"), parse_space([wrong]), 3, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_combination_counts_twice() -> None:
+    assert number_of_trials(parse_space(["hidden=4,9", "rate=1,2,3"]), 20) == 6
+    assert number_of_trials(parse_space(["hidden=4,9", "rate=1..3"]), 20) == 20

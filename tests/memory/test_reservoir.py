@@ -177,3 +177,27 @@ def test_another_seed_keeps_others() -> None:
     for memory in (first, second):
         memory.add(samples("random"))
     assert not torch.equal(first.features, second.features)
+
+
+def test_room_that_is_given_back_is_not_filled_by_the_newest() -> None:
+    """What is kept are the lowest priorities of all that was ever offered, however many."""
+    generator = torch.Generator().manual_seed(0)
+    features = torch.randn(900, WIDTH, generator=generator)
+    everything = Reservoir(900, WIDTH)
+    everything.add(TensorSamples(features, torch.zeros(900, dtype=torch.int64)))
+    memory = Reservoir(40, WIDTH)
+    memory.taken = 20
+    sizes = []
+    for step, rows in enumerate(torch.arange(900).split(100)):
+        if step == 4:
+            memory.taken = 0
+            again = Reservoir(40, WIDTH)
+            again.load_state(memory.state())
+            memory = again
+        memory.add(TensorSamples(features[rows], torch.zeros(100, dtype=torch.int64)))
+        lowest = everything.priority[: 100 * (step + 1)].sort().values[: len(memory)]
+        assert torch.equal(memory.priority.sort().values, lowest)
+        sizes.append(len(memory))
+    assert sizes[:4] == [20] * 4
+    assert 20 <= sizes[4] < 40, "there are no samples of the past to fill the room with"
+    assert sizes[-1] == 40, "by and by it is full again"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from mczsl.errors import ConfigError
-from mczsl.experiments import code_version
 from mczsl.methods import available_methods, get_method, use_method
+from mczsl.runs import code_version
 
 OWN = '''
 from mczsl.methods import register_method

@@ -234,20 +234,22 @@ def _show_results(folder: ResultFolder, experiments: list[Results], as_json: boo
     from mczsl.reports.formats import FORMATS
     from mczsl.reports.tables import make_tables
 
-    failed = 0
+    failed, shown = 0, []
     for results in experiments:
         tables, summary = make_tables(results), summarise(results)
         failed += summary["failed"]
         for suffix, formatted in FORMATS.items():
             path = folder.path / "tables" / f"{results.name}.{suffix}"
             storage.write_atomically(path, formatted(tables).encode())
+        shown += tables
         if as_json:
-            print(FORMATS["json"](tables))
             continue
         for table in tables:
             _show(table)
         _print_failures(summary)
         print(f"tables: {folder.path / 'tables' / results.name}.{{{','.join(FORMATS)}}}")
+    if as_json:
+        print(FORMATS["json"](shown))
     return failed
 
 

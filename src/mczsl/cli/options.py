@@ -12,6 +12,11 @@ def _method(text: str) -> str:
     return use_method(text)
 
 
+def method_or_none(text: str | None) -> str | None:
+    """The same where a method may be left out."""
+    return None if text is None else _method(text)
+
+
 Dataset = Annotated[str, typer.Option(help="A name, `synthetic:...`, or a path.")]
 Features = Annotated[str | None, typer.Option(help="Features file, by default res101.")]
 Semantics = Annotated[str | None, typer.Option(help="Semantics file, by default att.")]
@@ -22,7 +27,7 @@ Protocol = Annotated[str, typer.Option(help="gzsl, fixed or dynamic.")]
 Method = Annotated[
     str, typer.Option(callback=_method, help="See `mczsl methods`; or FILE.py, a method of yours.")
 ]
-Preset = Annotated[str, typer.Option(help="`default` (ours), or `paper`.")]
+Preset = Annotated[str, typer.Option(help="`default`, or another of `mczsl methods NAME`.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of the method; repeatable."),

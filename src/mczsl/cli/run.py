@@ -55,7 +55,8 @@ def run(
         with profiled(profile), watch() as listener:
             if resume is not None:
                 refuse_other_options(context)
-                record = loop.resume(resume, listener)
+                named = method if _was_given(context, "method") else None
+                record = loop.resume(resume, listener, named)
             else:
                 config = make_run_config(
                     dataset=dataset,
@@ -95,8 +96,8 @@ def refuse_other_options(context: typer.Context) -> None:
     others = [
         parameter.opts[0]
         for parameter in context.command.params
-        if parameter.name not in ("resume", "profile", "as_json")
-        and getattr(context.get_parameter_source(str(parameter.name)), "name", "") == "COMMANDLINE"
+        if parameter.name not in ("resume", "method", "profile", "as_json")
+        and _was_given(context, str(parameter.name))
     ]
     if others:
         raise ConfigError(
@@ -104,15 +105,44 @@ def refuse_other_options(context: typer.Context) -> None:
         )
 
 
-def methods(as_json: options.AsJson = False) -> None:
-    """List the methods."""
+def _was_given(context: typer.Context, name: str) -> bool:
+    return getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+
+
+def methods(
+    name: Annotated[
+        str | None, typer.Argument(callback=options.method_or_none, help="One, with its settings.")
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """List the methods, or the settings and presets of one."""
     from mczsl.methods import available_methods
 
+    if name is not None:
+        _show_method(name, as_json)
+        return
     infos = available_methods().values()
     if as_json:
         print(json.dumps([{"name": info.name, "summary": info.summary} for info in infos]))
     else:
         show_table(["method", "what it is"], [[info.name, info.summary] for info in infos])
+
+
+def _show_method(name: str, as_json: bool) -> None:
+    from mczsl.methods import get_method, make_config
+
+    method = get_method(name)
+    defaults = make_config(method).model_dump(mode="json")
+    told = {key: field.description or "" for key, field in method.Config.model_fields.items()}
+    presets = {preset: dict(values) for preset, values in method.presets.items()}
+    if as_json:
+        print(json.dumps({"name": name, "settings": defaults, "presets": presets}))
+        return
+    rows = [[key, json.dumps(value), told[key]] for key, value in defaults.items()]
+    show_table(["--set", "default", "what it is"], rows, title=f"Settings of {name}")
+    for preset, values in presets.items():
+        changes = " ".join(f"{key}={json.dumps(value)}" for key, value in values.items())
+        print(f"--preset {preset}: {changes or 'the same'}")
 
 
 def make_run_config(**values: Any) -> RunConfig:
@@ -156,7 +186,8 @@ def show_record(record: dict[str, Any]) -> None:
         for task in record["tasks"]
     ]
     if len(rows) > 1:
-        rows.append(["mean", record["mSA"], record["mUA"], record["mH"], record["forgetting"]])
+        rows.append(["mean", record["mSA"], record["mUA"], record["mH"], None])
+    at_end = f", forgetting at the end {record['forgetting']}" if len(rows) > 1 else ""
     semantics = "/".join(filter(None, [record["features"], record["semantics"]]))
     show_table(
         ["task", "S", "U", "H", "forgetting"],
@@ -164,7 +195,7 @@ def show_record(record: dict[str, Any]) -> None:
         title=f"{record['method']} on {record['dataset']} ({semantics}), {record['protocol']}",
         caption=(
             f"calibration {record['calibration']}, candidates {record['candidates']}, AUSUC "
-            f"{record['ausuc']}, training {record['train_seconds']:.1f} s, total "
+            f"{record['ausuc']}{at_end}, training {record['train_seconds']:.1f} s, total "
             f"{record['total_seconds']:.1f} s, {record['peak_memory_mb']:.0f} MB"
         ),
     )

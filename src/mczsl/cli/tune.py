@@ -12,6 +12,7 @@ import typer
 from mczsl.cli import options
 from mczsl.cli.output import show_table
 from mczsl.cli.run import make_run_config, parse_settings
+from mczsl.errors import ConfigError
 
 
 def tune(
@@ -54,13 +55,17 @@ def tune(
         memory_per_class=memory_per_class,
         threads=threads,
     )
+    space = tuning.parse_space(search)
+    if (out / "tune.json").exists():
+        raise ConfigError(f"{out}: holds an earlier search; choose another folder with --out")
+    count = tuning.number_of_trials(space, trials)
     tried: list[dict[str, Any]] = []
 
     def show(trial: dict[str, Any]) -> None:
         tried.append(trial)
-        print(f"{len(tried)}/{trials}: {_text(trial)}", file=sys.stderr)
+        print(f"{len(tried)}/{count}: {_text(trial)}", file=sys.stderr)
 
-    best = tuning.tune(config, tuning.parse_space(search), trials, out, show)
+    best = tuning.tune(config, space, trials, out, show)
     if as_json:
         print(json.dumps(best))
         return

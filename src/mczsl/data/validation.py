@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from mczsl.data.dataset import FeatureDataset
@@ -17,16 +19,19 @@ def number_of_folds(dataset: FeatureDataset) -> int:
     return len(dataset.splits.validation_classes) or FOLDS
 
 
-def validation_dataset(dataset: FeatureDataset, fold: int = 0) -> FeatureDataset:
+def validation_dataset(
+    dataset: FeatureDataset, fold: int = 0, without: Iterable[int] = ()
+) -> FeatureDataset:
     """Some seen classes play the unseen ones; test images and unseen classes are not in it at all.
 
     The classes of published validation list ``fold`` become the unseen ones, or a random quarter of
     the seen classes where no list is published. A fifth of the other training images becomes the
-    seen test set.
+    seen test set. The rows ``without`` are left out as well.
     """
     if not 0 <= fold < number_of_folds(dataset):
         raise ConfigError(f"{dataset.name}: fold {fold} of {number_of_folds(dataset)} (from 0)")
-    rows, classes = np.sort(dataset.splits.trainval), dataset.seen_classes
+    rows = np.setdiff1d(dataset.splits.trainval, np.array([*without], dtype=np.int64))
+    classes = dataset.seen_classes
     labels = np.searchsorted(classes, dataset.labels[rows])
     names = tuple(dataset.class_names[number] for number in classes)
     held_out = np.searchsorted(classes, _held_out(dataset, fold))

@@ -82,7 +82,8 @@ class Model:
             keep = ~torch.isin(tensors[name], gone)
             memory = name.removesuffix("labels")
             for part in [part for part in tensors if part.startswith(memory)]:
-                tensors[part] = tensors[part][keep]
+                if tensors[part].dim():  # one value for each sample
+                    tensors[part] = tensors[part][keep]
         return self.with_state(State(tensors, state.values))
 
     # -------------------------------------------------------------- learning

@@ -27,16 +27,19 @@ from mczsl.methods import get_method
 from mczsl.methods.base import Method, MethodConfig, Progress, Scorer, Setting, State
 from mczsl.methods.replay import ReplayMethod, positions
 from mczsl.protocols import ClassSet, JoinedSamples, Samples, SelectedSamples, Task, TensorSamples
-from mczsl.seeding import derive, numpy_generator
+from mczsl.protocols.pool import some_of_each_class
+from mczsl.seeding import derive, numpy_generator, torch_generator
 
 HOLD_OUT_EVERY = 5  # every fifth class, and of the other classes every fifth sample
 FIRST_HELD_OUT = 2  # from the second class on, so that a world of few classes has one too
+FEWEST_SEEN = 4  # with fewer classes, one of them held out, the shadow knows next to nothing
 FADING = 0.5  # the weight of a measurement falls to this share with every further task
 DOUBT = 1  # held-out classes that it takes to weigh as much as what is usual
 # The usual best offset, in standard deviations of the lead of known classes, for as many unseen
 # classes as seen ones; with a quarter of them it is twice as large, and not larger with fewer.
 USUAL, MOST_USUAL = 0.3, 0.6
 _SAMPLES_AT_ONCE = 8192
+_MOST_SCORES = 2**24  # samples x classes that are kept for measuring; more samples tell no more
 
 
 def build_method(name: str, config: MethodConfig, setting: Setting) -> Method:
@@ -64,9 +67,14 @@ class CalibratedMethod(Method):
         self.measured: list[tuple[float, int, float]] = []
 
     @property
+    def memory_capacity(self) -> int | None:
+        """That of the method; the shadow keeps nothing."""
+        return self.method.memory_capacity
+
+    @property
     def offset(self) -> float:
-        """What is taken off the score of every seen class; 0 while nothing was measured."""
-        if not self.measured:
+        """What is taken off the score of every seen class; 0 while too little was measured."""
+        if not self.measured or len(self.seen) < FEWEST_SEEN:
             return 0.0
         total, weight = DOUBT * self.measured[-1][2], float(DOUBT)
         for age, (offset, count, _) in enumerate(reversed(self.measured)):
@@ -118,7 +126,8 @@ class CalibratedMethod(Method):
 
     def _admit(self, task: Task) -> None:
         """Note the classes that arrive; every fifth one is held out from the shadow."""
-        fresh = [number for number in task.seen.ids.tolist() if number not in set(self.seen)]
+        known = set(self.seen)
+        fresh = [number for number in task.seen.ids.tolist() if number not in known]
         numpy_generator(self.setting.seeds.training, "held out", task.index).shuffle(fresh)
         for number in fresh:
             self.seen.append(number)
@@ -137,7 +146,7 @@ class CalibratedMethod(Method):
         if isinstance(self.method, ReplayMethod) and len(self.method.memory):
             samples = JoinedSamples(samples, self.method.memory.samples)
         new = torch.nonzero(~self._is_shown(samples)).flatten()
-        test = SelectedSamples(samples, new)
+        test = SelectedSamples(samples, self._at_most(new, samples.labels[new], task))
         is_unseen = torch.isin(test.labels, torch.tensor(sorted(self.held_out)))
         if is_unseen.any() and not is_unseen.all():
             classes = task.seen.select(known) + task.seen.select(~known)
@@ -150,6 +159,16 @@ class CalibratedMethod(Method):
             deviations = USUAL * math.sqrt(len(task.seen) / max(1, task.n_unseen))
             usual = min(MOST_USUAL, deviations) * float(leads.std())
             self.measured.append((offset, len(test.labels[is_unseen].unique()), usual))
+
+    def _at_most(self, rows: Tensor, labels: Tensor, task: Task) -> Tensor:
+        """As many of these rows as may be scored against all classes, each class alike."""
+        most = max(len(task.seen), _MOST_SCORES) // len(task.seen)
+        if len(rows) <= most:
+            return rows
+        generator = torch_generator(self.setting.seeds.training, "measured", task.index)
+        quota = max(1, most // len(labels.unique()))
+        chosen = rows[some_of_each_class(labels, quota, generator)]
+        return chosen[torch.randperm(len(chosen), generator=generator)[:most]]
 
     @torch.no_grad()
     def _shadow_scores(self, samples: Samples, classes: ClassSet) -> NDArray[np.float64]:

@@ -10,13 +10,13 @@ from typing import Any
 import mczsl
 from mczsl.data import load_dataset
 from mczsl.errors import ConfigError, MczslError
-from mczsl.experiments.code_version import code_version
 from mczsl.experiments.experiment import Experiment, Planned
 from mczsl.experiments.folder import ResultFolder, run_key
 from mczsl.experiments.local_engine import Job, OnEnd
 from mczsl.experiments.shared_data import data_id, share_dataset
 from mczsl.experiments.worker import Failure
 from mczsl.methods import get_method, make_config
+from mczsl.runs.code_version import code_version
 from mczsl.runs.config import RunConfig
 
 Engine = Callable[[ResultFolder, Sequence[Job], OnEnd], None]

@@ -22,10 +22,10 @@ from mczsl.data import FeatureDataset, Splits
 from mczsl.errors import ConfigError, MczslError, StorageError
 from mczsl.experiments import worker
 from mczsl.experiments.analysis import ANALYSIS
-from mczsl.experiments.code_version import code_version
 from mczsl.experiments.folder import ResultFolder, is_locked, locked
 from mczsl.experiments.local_engine import Job, OnEnd
 from mczsl.experiments.shared_data import open_shared
+from mczsl.runs.code_version import code_version
 from mczsl.runs.config import RunConfig
 from mczsl.runs.interrupts import catch_signals
 from mczsl.runs.loop import RUN_FILE

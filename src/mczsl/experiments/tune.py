@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mczsl import storage
 from mczsl.data import FeatureDataset, load_dataset
 from mczsl.data.validation import number_of_folds, validation_dataset
-from mczsl.errors import ConfigError, DivergedError
+from mczsl.errors import ConfigError, DivergedError, unknown_name
+from mczsl.methods import get_method, make_config
+from mczsl.protocols.fixed import split_images
 from mczsl.runs.config import RunConfig
 from mczsl.runs.loop import Run
 
@@ -61,13 +65,16 @@ def tune(
     except (ImportError, RuntimeError) as problem:
         raise ConfigError(f"cannot search ({problem}); pip install 'mczsl[tune]'") from None
 
+    whole = whole_numbers(config, space)
     folds = validation_folds(config)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(direction="maximize", sampler=_sampler(space, config))
     tried: list[dict[str, Any]] = []
 
     def objective(trial: optuna.Trial) -> float:
-        settings = {key: _suggest(trial, key, choices) for key, choices in space.items()}
+        settings = {
+            key: _suggest(trial, key, choices, key in whole) for key, choices in space.items()
+        }
         figures = _mean_harmonic(config, settings, folds)
         tried.append({"settings": settings, "mH": figures})
         best = max(tried, key=lambda trial: float(np.mean(trial["mH"])))
@@ -82,19 +89,47 @@ def tune(
     return best
 
 
+def whole_numbers(config: RunConfig, space: Space) -> set[str]:
+    """Those of the settings that are whole numbers; one that does not exist is told here."""
+    method = get_method(config.method)
+    for key, choices in space.items():
+        if isinstance(choices, list):
+            make_config(method, config.preset, {**config.settings, key: choices[0]})
+        elif key not in method.Config.model_fields:
+            raise unknown_name(f"setting of {config.method}", key, method.Config.model_fields)
+    fields = method.Config.model_fields
+    return {key for key in space if fields[key].annotation in (int, int | None)}
+
+
+def number_of_trials(space: Space, most: int) -> int:
+    """How many will be tried: no combination of choices twice."""
+    choices = [values for values in space.values() if isinstance(values, list)]
+    return min(most, math.prod(map(len, choices))) if len(choices) == len(space) else most
+
+
 def validation_folds(config: RunConfig) -> list[FeatureDataset]:
-    """The validation data of every fold, after which the test images are gone from memory."""
+    """The validation data of every fold, after which the test images are gone from memory.
+
+    The fixed protocol tests on a split of its own, and makes every class an unseen one for a while:
+    there is one fold, of the published training images that this split trains on.
+    """
     dataset = load_dataset(
         config.dataset, features=config.features, semantics=config.semantics, root=config.data_root
     )
-    folds = [validation_dataset(dataset, fold) for fold in range(number_of_folds(dataset))]
-    poison_test_images(dataset)
+    if config.protocol == "fixed":
+        _, test = split_images(dataset.labels, config.seeds.image_split)
+        folds = [validation_dataset(dataset, without=test.tolist())]
+    else:
+        test = np.empty(0, dtype=np.int64)
+        folds = [validation_dataset(dataset, fold) for fold in range(number_of_folds(dataset))]
+    poison_test_images(dataset, test)
     return folds
 
 
-def poison_test_images(dataset: FeatureDataset) -> None:
+def poison_test_images(dataset: FeatureDataset, also: NDArray[np.int64]) -> None:
     """Overwrite every image outside the training set, so that no use of one can go unnoticed."""
-    test = np.setdiff1d(np.arange(len(dataset.labels)), dataset.splits.trainval)
+    train = np.setdiff1d(dataset.splits.trainval, also)
+    test = np.setdiff1d(np.arange(len(dataset.labels)), train)
     if dataset.features.flags.writeable:
         dataset.features[test] = np.nan
 
@@ -121,10 +156,15 @@ def _mean_harmonic(
     return figures
 
 
-def _suggest(trial: optuna.Trial, key: str, choices: list[Any] | tuple[float, float]) -> Any:
+def _suggest(
+    trial: optuna.Trial, key: str, choices: list[Any] | tuple[float, float], whole: bool
+) -> Any:
     if isinstance(choices, list):
         return trial.suggest_categorical(key, choices)
-    return trial.suggest_float(key, *choices, log=True)
+    low, high = choices
+    if whole:
+        return trial.suggest_int(key, math.ceil(low), math.floor(high), log=True)
+    return trial.suggest_float(key, low, high, log=True)
 
 
 def _value(text: str) -> Any:

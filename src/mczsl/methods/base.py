@@ -83,6 +83,11 @@ class Method(ABC):
     def __init__(self, config: MethodConfig, setting: Setting):
         self.config, self.setting = config, setting
 
+    @property
+    def memory_capacity(self) -> int | None:
+        """How many samples of the past may be kept; None if there is no limit."""
+        return self.setting.memory_capacity
+
     @abstractmethod
     def learn(self, task: Task) -> Iterator[Progress]:
         """Learn one task, yielding now and then, so that anything can show or stop it."""

@@ -29,3 +29,8 @@ class Joint(MCZSL):
 
     def __init__(self, config: JointConfig, setting: Setting):
         super().__init__(config, replace(setting, memory_capacity=EVERYTHING))
+
+    @property
+    def memory_capacity(self) -> None:
+        """There is no limit."""
+        return

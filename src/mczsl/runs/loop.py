@@ -17,9 +17,10 @@ from mczsl.data import FeatureDataset, load_dataset
 from mczsl.errors import ConfigError, DivergedError, StorageError
 from mczsl.evaluation.calibration import build_method
 from mczsl.evaluation.stage import StageResult, evaluate
-from mczsl.methods import get_method, make_config
+from mczsl.methods import available_methods, get_method, make_config
 from mczsl.methods.base import Progress, Setting, State
 from mczsl.protocols import make_plan
+from mczsl.runs.code_version import code_version
 from mczsl.runs.config import RunConfig
 from mczsl.runs.interrupts import Interrupted, catch_signals
 from mczsl.runs.record import Record, Status, make_record, write_record
@@ -59,8 +60,11 @@ def run(config: RunConfig, out: Path | None = None, listener: Listener | None = 
     return fresh.finish(out, listener)
 
 
-def resume(out: Path, listener: Listener | None = None) -> Record:
-    """Continue the run in a folder; it ends bit-identical to one that was never interrupted."""
+def resume(out: Path, listener: Listener | None = None, method: str | None = None) -> Record:
+    """Continue the run in a folder; it ends bit-identical to one that was never interrupted.
+
+    ``method`` may name the run's method, which makes a method in a file of one's own known.
+    """
     path = out / RUN_FILE
     try:
         config = RunConfig.model_validate_json(path.read_bytes())
@@ -68,6 +72,8 @@ def resume(out: Path, listener: Listener | None = None) -> Record:
         raise StorageError(f"{out}: there is no run here to continue (no {RUN_FILE})") from None
     except (OSError, ValueError) as error:
         raise StorageError(f"{path}: is damaged ({error}); start the run again") from None
+    if method not in (None, config.method):
+        raise ConfigError(f"{out}: is a run of {config.method!r}, not of {method!r}")
     continued = Run(config)
     if (out / CHECKPOINT / storage.MANIFEST).exists():
         continued.restore(out)
@@ -162,6 +168,7 @@ class Run:
             "fingerprint": self.dataset.fingerprint,
             "run": self._identity(),
             "version": mczsl.__version__,
+            "code": self._code(),
             "threads": torch.get_num_threads(),
             "method": state.values,
             "results": [_without_nan(asdict(result)) for result in self.results],
@@ -193,10 +200,19 @@ class Run:
                 f"{out}: {RUN_FILE} was changed since the checkpoint was made; undo that, or start "
                 "a new run"
             )
+        if values["code"] != self._code():
+            raise StorageError(
+                f"{out}: this run was begun with other code; go back to that, or start a new run"
+            )
         torch.set_num_threads(values["threads"])  # another count would round differently
         self.method.load_state(State(dict(stored.tensors), values["method"]))
         self.results = [StageResult(**_with_nan(result)) for result in values["results"]]
         self.train_seconds, self.total_seconds = values["train_seconds"], values["total_seconds"]
+
+    def _code(self) -> str | None:
+        """What the run executes, defaults included; None for a method that is in no file."""
+        name = self.config.method
+        return code_version(name) if name in available_methods() else None
 
     def _identity(self) -> dict[str, Any]:
         """What decides the result; where the data lie does not."""

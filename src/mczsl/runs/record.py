@@ -56,7 +56,7 @@ def make_record(
         "uses_unseen_attributes": method.uses_unseen_attributes,
         "seeds": config.seeds.model_dump(),
         "config": method.config.model_dump(),
-        "memory_capacity": plan.memory_capacity,
+        "memory_capacity": method.memory_capacity,
         "mSA": percent(mean([result.seen for result in scored])),
         "mUA": percent(mean([result.unseen for result in scored])),
         "mH": percent(mean([result.harmonic for result in scored])),

@@ -8,8 +8,8 @@ import pytest
 
 import mczsl
 from mczsl.errors import ConfigError
-from mczsl.experiments import code_version as module
-from mczsl.experiments.code_version import code_version
+from mczsl.runs import code_version as module
+from mczsl.runs.code_version import code_version
 
 
 @pytest.fixture
