@@ -28,7 +28,13 @@ from mczsl.estimator.inputs import (
 )
 from mczsl.estimator.labels import as_array, factorise
 from mczsl.estimator.model import Model
-from mczsl.estimator.parameters import new_model, share, whole_number
+from mczsl.estimator.parameters import (
+    adapted,
+    new_model,
+    share,
+    whole_number,
+    with_memory_size,
+)
 from mczsl.estimator.teaching import teach
 from mczsl.methods.base import Progress
 
@@ -52,6 +58,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         text_encoder: what reads such texts: the name of an encoder, or a function from a list of
             texts to a table of numbers.
         memory_size: how many samples the model keeps, to be reminded of them in later lessons.
+            Another number on a model that has learned counts from the next ``partial_fit`` or
+            ``save`` on.
         validation_fraction: share of each class's new samples that is held back from training, to
             measure the model; 0 trains on everything.
         random_state: seed; equal seeds and data give equal models.
@@ -124,7 +132,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if fresh:
                 model = new_model(self, said, labels, X.shape[1])
             else:
-                known = self.model_
+                known = adapted(self.model_, self)
                 classes = add_unknown(known.classes, known.semantics, said, labels)
                 model = known.with_classes(classes)
             places = model.classes.find(labels).numpy()[inverse]
@@ -255,7 +263,9 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``license`` is what the card names as the model's license; by default what it named before.
         """
         license = license if license is not None else getattr(self, "license_", "unknown")
-        files.save(self.fitted_model("save"), self, Path(path), license)
+        model = with_memory_size(self.fitted_model("save"), self)
+        files.save(model, self, Path(path), license)
+        self.model_ = model  # what is in the folder
 
     @classmethod
     def load(cls, path: str | Path, device: str = "cpu") -> ZeroShotClassifier:

@@ -23,8 +23,8 @@ from mczsl.estimator.classes import ClassTable
 from mczsl.estimator.describe import Semantics
 from mczsl.estimator.labels import as_labels
 from mczsl.estimator.lessons import Lesson
-from mczsl.estimator.model import Model
-from mczsl.estimator.parameters import available_device
+from mczsl.estimator.model import Model, Origin
+from mczsl.estimator.parameters import available_device, memory_size
 from mczsl.methods import get_method, make_config
 from mczsl.methods.base import Setting, State
 from mczsl.seeding import Seeds
@@ -156,12 +156,12 @@ def _values(model: Model, classifier: ZeroShotClassifier, state: State, license:
         license=license,
         parameters=Parameters(
             method=model.name,
-            preset=classifier.preset,
-            settings={key: config[key] for key in classifier.settings or {}} or None,
+            preset=model.origin.preset,
+            settings={key: config[key] for key in model.origin.settings or {}} or None,
             text_encoder=encoder if isinstance(encoder, str) else "minilm",
-            memory_size=model.method.setting.memory_capacity,
+            memory_size=memory_size(classifier),
             validation_fraction=float(classifier.validation_fraction),
-            random_state=model.method.setting.seeds.training,
+            random_state=model.origin.random_state,
         ),
         config=config,
         features=model.features,
@@ -177,17 +177,19 @@ def _values(model: Model, classifier: ZeroShotClassifier, state: State, license:
 
 def _restored(values: Values, tensors: dict[str, Tensor], device: str) -> Model:
     classes = _classes(values, tensors)
-    config = make_config(get_method(values.parameters.method), settings=values.config)
-    seed = values.parameters.random_state
+    made = values.parameters
+    config = make_config(get_method(made.method), settings=values.config)
+    seed = made.random_state
     setting = Setting(
         feature_dim=values.features,
         attribute_dim=classes.attribute_dim,
-        memory_capacity=values.parameters.memory_size,
+        memory_capacity=made.memory_size,
         seeds=Seeds(training=seed, memory=seed),
         device=device,
     )
     semantics = Semantics(values.source, values.encoder, values.columns)
-    model = Model.new(values.parameters.method, config, setting, classes, semantics)
+    origin = Origin(made.method, made.preset, made.settings, seed)
+    model = Model.new(origin, config, setting, classes, semantics)
     state = State(tensors, values.state).part("method").tensors
     broken = [name for name, tensor in state.items() if tensor.isnan().any()]
     if broken:
