@@ -234,11 +234,14 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def top_k(
-        self, X: Any, k: int = 5, among: Any = None
+        self, X: Any, k: int | None = None, among: Any = None
     ) -> tuple[NDArray[Any], NDArray[np.float32]]:
-        """The k likeliest classes of each row and their probabilities, the likeliest first."""
+        """The k likeliest classes of each row and their probabilities, the likeliest first.
+
+        Without a k: five, or as many as there are.
+        """
         model, X, places, names = self._question(X, among)
-        k = whole_number("k", k, len(names), least=1)
+        k = min(5, len(names)) if k is None else whole_number("k", k, len(names), least=1)
         best = np.empty((len(X), k), dtype=np.int64)
         shares = np.empty((len(X), k), dtype=np.float32)
         for rows, scores in self._blocks(model, X, places):
