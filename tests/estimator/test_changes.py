@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from mczsl import ZeroShotClassifier, storage
@@ -113,3 +114,64 @@ def test_what_is_saved_is_what_the_model_was_made_with(folder: Path) -> None:
     loaded = ZeroShotClassifier.load(folder)
     assert (loaded.settings, loaded.preset) == (QUICK, "default")
     assert loaded.partial_fit(*LATER).seen_classes_.tolist() == [*NAMES[:6], *NAMES[8:10]]
+
+
+# ---------------------------------------------------------------- during a lesson
+
+
+@pytest.mark.parametrize("change", ["add", "remove", "learn"])
+def test_a_change_during_a_lesson_is_not_lost(change: str) -> None:
+    model = quick().fit(X, Y)
+    steps = model.learning(*LATER)
+    next(steps)
+    if change == "add":
+        model.add_classes(["during"], attributes=[np.ones(12)])
+    elif change == "remove":
+        model.remove_classes([NAMES[19]])
+    else:
+        model.partial_fit(*seen_of([12]))
+    known, seen = model.classes_.tolist(), model.seen_classes_.tolist()
+    with pytest.raises(ConfigError, match=r"changed while it was learning.* partial_fit again"):
+        list(steps)
+    assert (model.classes_.tolist(), model.seen_classes_.tolist()) == (known, seen)
+    model.partial_fit(*LATER)
+    assert set(model.seen_classes_) == {*seen, *NAMES[8:10]}
+
+
+def test_leaving_a_lesson_takes_back_nothing_else() -> None:
+    model = quick().fit(X, Y)
+    steps = model.learning(*LATER)
+    next(steps)
+    model.add_classes(["during"], attributes=[np.ones(12)]).set_params(memory_size=7)
+    steps.close()  # type: ignore[attr-defined]
+    assert "during" in model.classes_
+    assert model.memory_size == 7
+    assert model.seen_classes_.tolist() == NAMES[:6]
+
+
+def test_two_first_lessons_at_once() -> None:
+    model = quick()
+    narrow, wide = model.learning(X[:, :20], Y), model.learning(X, Y)
+    next(narrow)
+    next(wide)
+    assert not hasattr(model, "n_features_in_")
+    list(narrow)
+    with pytest.raises(ConfigError, match="changed while it was learning"):
+        list(wide)
+    assert model.n_features_in_ == 20
+    assert model.predict(X[:, :20]).shape == (60,)
+
+
+def test_a_lesson_that_waits_for_another_goes_on_from_it() -> None:
+    model = quick()
+    first, second = model.learning(X, Y), model.learning(*LATER)
+    list(first)
+    list(second)
+    assert model.seen_classes_.tolist() == [*NAMES[:6], *NAMES[8:10]]
+
+
+def test_names_of_columns_go_with_the_data_that_had_them() -> None:
+    model = quick().fit(pd.DataFrame(X).add_prefix("f"), Y)
+    assert len(model.feature_names_in_) == 40
+    model.fit(X, Y)
+    assert not hasattr(model, "feature_names_in_")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from copy import copy
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 from torch import Tensor
 
-from mczsl.errors import DataError, MczslError
+from mczsl.errors import ConfigError, DataError, MczslError
 from mczsl.estimator import files
 from mczsl.estimator.describe import Descriptions, add_described, add_unknown
 from mczsl.estimator.inputs import (
@@ -37,6 +37,8 @@ from mczsl.estimator.parameters import (
 )
 from mczsl.estimator.teaching import teach
 from mczsl.methods.base import Progress
+
+_ABOUT_X = {"n_features_in_", "feature_names_in_"}  # what scikit-learn remembers of X
 
 
 class NotFitted(MczslError, NotFittedError):  # type: ignore[misc]
@@ -122,22 +124,33 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def learning(self, X: Any, y: Any) -> Iterator[Progress]:
         """``partial_fit`` step by step. If it is left before the end, nothing has changed."""
-        return self._learning(X, y, fresh=not self.__sklearn_is_fitted__())
+        yield from self._learning(X, y, fresh=not self.__sklearn_is_fitted__())
 
     def _learning(self, X: Any, y: Any, fresh: bool) -> Iterator[Progress]:
-        with self._all_or_nothing():
-            X, y = self._training_data(X, y, fresh)
-            labels, inverse = factorise(y, None if fresh else self.model_.classes.kind)
-            said = Descriptions(self.class_attributes, self.class_descriptions, self.text_encoder)
-            if fresh:
-                model = new_model(self, said, labels, X.shape[1])
-            else:
-                known = adapted(self.model_, self)
-                classes = add_unknown(known.classes, known.semantics, said, labels)
-                model = known.with_classes(classes)
-            places = model.classes.find(labels).numpy()[inverse]
-            fraction = share("validation_fraction", self.validation_fraction)
-            self.model_ = yield from teach(model, X, places, fraction)
+        """All that is learned is written at the end, so what fails or is left changes nothing."""
+        begun_with = getattr(self, "model_", None)
+        learner = copy(self)  # scikit-learn notes on it what X looks like
+        X, y = learner._training_data(X, y, fresh)
+        labels, inverse = factorise(y, None if fresh else self.model_.classes.kind)
+        said = Descriptions(self.class_attributes, self.class_descriptions, self.text_encoder)
+        if fresh:
+            model = new_model(self, said, labels, X.shape[1])
+        else:
+            known = adapted(self.model_, self)
+            classes = add_unknown(known.classes, known.semantics, said, labels)
+            model = known.with_classes(classes)
+        places = model.classes.find(labels).numpy()[inverse]
+        fraction = share("validation_fraction", self.validation_fraction)
+        model = yield from teach(model, X, places, fraction)
+        if getattr(self, "model_", None) is not begun_with:
+            raise ConfigError(
+                "the model was changed while it was learning (by add_classes, remove_classes or "
+                "another lesson); that change stays and this lesson is lost: call partial_fit again"
+            )
+        noted = {name: value for name, value in vars(learner).items() if name in _ABOUT_X}
+        for name in _ABOUT_X - set(noted):  # columns had names before and have none now
+            self.__dict__.pop(name, None)
+        self.__dict__.update(noted, model_=model)
 
     # -------------------------------------------------------------- classes
 
@@ -298,17 +311,6 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = self._learned(attribute).classes
         pairs = zip(table.labels, table.seen.tolist(), strict=True)
         return as_array([label for label, is_seen in pairs if is_seen == seen])
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """Restore this object if the body fails or is left."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _training_data(self, X: Any, y: Any, fresh: bool) -> tuple[NDArray[Any], NDArray[Any]]:
         with named_errors():
