@@ -35,6 +35,7 @@ from mczsl.estimator.parameters import (
     whole_number,
     with_memory_size,
 )
+from mczsl.estimator.showing import Brief
 from mczsl.estimator.teaching import teach
 from mczsl.methods.base import Progress
 
@@ -45,7 +46,7 @@ class NotFitted(MczslError, NotFittedError):  # type: ignore[misc]
     """A model is asked for something before it has learned anything."""
 
 
-class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ZeroShotClassifier(Brief, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that keeps learning, and knows classes it has never seen an example of.
 
     Args:
