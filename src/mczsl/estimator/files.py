@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -82,7 +83,10 @@ def save(model: Model, classifier: ZeroShotClassifier, folder: Path, license: st
         if part in kept and what == "labels":
             kept[part] += len(tensor)
     card = write_card(values, model.classes, kept["memory"], kept["mean_memory"])
-    values.card = [_sha256(card.encode()), _checksum(folder / CARD)]
+    before = _content(folder / CARD)
+    values.card = [_sha256(card.encode()), None if before is None else _sha256(before)]
+    if before is not None and _is_edited(folder, before):
+        _put_aside(folder, before)
     tensors = {f"method.{name}": tensor for name, tensor in state.tensors.items()}
     table = model.classes
     tensors |= {"ids": table.ids, "attributes": table.attributes, "seen": table.seen}
@@ -94,11 +98,6 @@ def load(folder: Path, device: str) -> tuple[Model, dict[str, Any], dict[str, An
     """A saved model, the classifier's parameters, and what scikit-learn remembers of X."""
     stored = storage.load(folder, KIND)
     values = read_values(folder, stored.values)
-    if _checksum(folder / CARD) not in {*values.card, None}:
-        raise StorageError(
-            f"{folder / CARD}: is not the card that was saved with the model; restore it, or "
-            "delete it: the model loads without"
-        )
     device = available_device(device)
     try:
         model = _restored(values, dict(stored.tensors), device)
@@ -212,10 +211,27 @@ def _classes(values: Values, tensors: dict[str, Tensor]) -> ClassTable:
     return ClassTable(tuple(labels), ids, attributes, seen, values.next_id)
 
 
-def _checksum(path: Path) -> str | None:
-    """The SHA-256 of a file; None if there is none."""
+def _is_edited(folder: Path, card: bytes) -> bool:
+    """Whether somebody wrote into the card after it was saved."""
+    written = storage.read_manifest(folder, KIND)["values"].get("card")
+    return not isinstance(written, list) or _sha256(card) not in written
+
+
+def _put_aside(folder: Path, card: bytes) -> None:
+    """Keep an edited card under a name of its own, as its place is taken by a new one."""
+    place = folder / f"README-{_sha256(card)[:8]}.md"
+    storage.write_atomically(place, card)
+    warnings.warn(
+        f"{folder / CARD}: was edited since it was saved; the edited card is now {place.name}, "
+        f"copy what you need from it into the new {CARD}",
+        stacklevel=4,
+    )
+
+
+def _content(path: Path) -> bytes | None:
+    """What is in a file; None if there is none."""
     try:
-        return _sha256(path.read_bytes())
+        return path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as problem:
