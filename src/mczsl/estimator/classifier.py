@@ -57,7 +57,8 @@ class ZeroShotClassifier(Brief, ClassifierMixin, BaseEstimator):  # type: ignore
             frame with a row for each class. Classes in it that have no samples are *unseen*: they
             are recognised all the same. Without any description (see also the next argument) a
             random code stands for each class, and only classes with samples can be recognised.
-        class_descriptions: instead, a mapping from label to a text about the class.
+        class_descriptions: instead, a mapping from label to a text about the class, or a pandas
+            series or data frame of one column with the labels as its index.
         text_encoder: what reads such texts: the name of an encoder, or a function from a list of
             texts to a table of numbers.
         memory_size: how many samples the model keeps, to be reminded of them in later lessons.

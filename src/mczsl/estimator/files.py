@@ -21,7 +21,7 @@ from mczsl.data.checks import check_attributes
 from mczsl.errors import ConfigError, StorageError
 from mczsl.estimator.card import CARD, write_card
 from mczsl.estimator.classes import ClassTable
-from mczsl.estimator.describe import Semantics
+from mczsl.estimator.describe import SavedClasses, Semantics
 from mczsl.estimator.labels import as_labels
 from mczsl.estimator.lessons import Lesson
 from mczsl.estimator.model import Model, Origin
@@ -106,8 +106,9 @@ def load(folder: Path, device: str) -> tuple[Model, dict[str, Any], dict[str, An
         raise StorageError(f"{folder}: is no sound classifier ({reason}); get it anew") from problem
     parameters = values.parameters.model_dump() | {"device": device}
     if values.source != "one-hot":
-        rows = model.classes.attributes.numpy()
-        parameters["class_attributes"] = dict(zip(model.classes.labels, rows, strict=True))
+        rows = zip(model.classes.labels, model.classes.attributes.numpy(), strict=True)
+        known = SavedClasses(dict(rows), model.semantics)
+        parameters[f"class_{values.source}"] = known
     learned: dict[str, Any] = {"n_features_in_": values.features, "license_": values.license}
     if values.feature_names is not None:
         learned["feature_names_in_"] = np.array(values.feature_names, dtype=object)
