@@ -88,3 +88,39 @@ def test_a_license_is_an_identifier(license: Any, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="license"):
         model.save(tmp_path / "model", license=license)
     assert not (tmp_path / "model").exists()
+
+
+# ---------------------------------------------------------------- people write into it
+
+
+@pytest.mark.parametrize("card", ["", "my own words", None])
+def test_a_card_has_no_influence_on_the_model(card: str | None, tmp_path: Path) -> None:
+    X, y = seen_of(range(3))
+    model = quick().fit(X, y)
+    model.save(tmp_path)
+    place = tmp_path / "README.md"
+    place.unlink() if card is None else place.write_text(card)
+    np.testing.assert_array_equal(ZeroShotClassifier.load(tmp_path).scores(X), model.scores(X))
+
+
+def test_an_edited_card_is_not_lost(tmp_path: Path) -> None:
+    model = quick().fit(*seen_of(range(3)))
+    model.save(tmp_path)
+    place, edits = tmp_path / "README.md", []
+    for note in ("\nMade by A.\n", "\nMade by B.\n"):
+        edits.append(place.read_text() + note)
+        place.write_text(edits[-1])
+        with pytest.warns(UserWarning, match=r"README.md: was edited.* is now README-\w+.md"):
+            model.save(tmp_path)
+        assert "Made by" not in place.read_text()
+    aside = [path.read_text() for path in tmp_path.glob("README-*.md")]
+    assert sorted(aside) == sorted(edits)
+    ZeroShotClassifier.load(tmp_path)
+
+
+def test_a_card_that_nobody_edited_is_replaced_without_a_word(tmp_path: Path) -> None:
+    model = quick().fit(*seen_of(range(3)))
+    for license in ("mit", "apache-2.0", "mit"):
+        model.save(tmp_path, license=license)
+        assert f"license: {license}\n" in (tmp_path / "README.md").read_text()
+    assert not list(tmp_path.glob("README-*"))

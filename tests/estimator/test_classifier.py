@@ -66,6 +66,15 @@ def test_probabilities_scores_and_ranks_agree(taught: ZeroShotClassifier) -> Non
     assert (three == labels[:, :3]).all()
 
 
+def test_five_ranks_or_as_many_as_there_are(taught: ZeroShotClassifier) -> None:
+    X, _ = seen_of(range(3))
+    np.testing.assert_array_equal(taught.top_k(X)[0], taught.top_k(X, 5)[0])
+    few = NAMES[:3]
+    np.testing.assert_array_equal(taught.top_k(X, among=few)[0], taught.top_k(X, 3, few)[0])
+    labels, shares = quick(known=2).fit(*seen_of(range(2))).top_k(X)
+    assert labels.shape == shares.shape == (30, 2)
+
+
 def test_candidates_come_in_the_order_they_are_named(taught: ZeroShotClassifier) -> None:
     X, _ = seen_of([0, 15], each=3)
     among = [NAMES[15], NAMES[0], NAMES[7]]

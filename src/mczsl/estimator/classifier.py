@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from copy import copy
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 from torch import Tensor
 
-from mczsl.errors import DataError, MczslError
+from mczsl.errors import ConfigError, DataError, MczslError
 from mczsl.estimator import files
 from mczsl.estimator.describe import Descriptions, add_described, add_unknown
 from mczsl.estimator.inputs import (
@@ -28,16 +28,25 @@ from mczsl.estimator.inputs import (
 )
 from mczsl.estimator.labels import as_array, factorise
 from mczsl.estimator.model import Model
-from mczsl.estimator.parameters import new_model, share, whole_number
+from mczsl.estimator.parameters import (
+    adapted,
+    new_model,
+    share,
+    whole_number,
+    with_memory_size,
+)
+from mczsl.estimator.showing import Brief
 from mczsl.estimator.teaching import teach
 from mczsl.methods.base import Progress
+
+_ABOUT_X = {"n_features_in_", "feature_names_in_"}  # what scikit-learn remembers of X
 
 
 class NotFitted(MczslError, NotFittedError):  # type: ignore[misc]
     """A model is asked for something before it has learned anything."""
 
 
-class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ZeroShotClassifier(Brief, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that keeps learning, and knows classes it has never seen an example of.
 
     Args:
@@ -48,10 +57,13 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             frame with a row for each class. Classes in it that have no samples are *unseen*: they
             are recognised all the same. Without any description (see also the next argument) a
             random code stands for each class, and only classes with samples can be recognised.
-        class_descriptions: instead, a mapping from label to a text about the class.
+        class_descriptions: instead, a mapping from label to a text about the class, or a pandas
+            series or data frame of one column with the labels as its index.
         text_encoder: what reads such texts: the name of an encoder, or a function from a list of
             texts to a table of numbers.
         memory_size: how many samples the model keeps, to be reminded of them in later lessons.
+            Another number on a model that has learned counts from the next ``partial_fit`` or
+            ``save`` on.
         validation_fraction: share of each class's new samples that is held back from training, to
             measure the model; 0 trains on everything.
         random_state: seed; equal seeds and data give equal models.
@@ -114,22 +126,33 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def learning(self, X: Any, y: Any) -> Iterator[Progress]:
         """``partial_fit`` step by step. If it is left before the end, nothing has changed."""
-        return self._learning(X, y, fresh=not self.__sklearn_is_fitted__())
+        yield from self._learning(X, y, fresh=not self.__sklearn_is_fitted__())
 
     def _learning(self, X: Any, y: Any, fresh: bool) -> Iterator[Progress]:
-        with self._all_or_nothing():
-            X, y = self._training_data(X, y, fresh)
-            labels, inverse = factorise(y, None if fresh else self.model_.classes.kind)
-            said = Descriptions(self.class_attributes, self.class_descriptions, self.text_encoder)
-            if fresh:
-                model = new_model(self, said, labels, X.shape[1])
-            else:
-                known = self.model_
-                classes = add_unknown(known.classes, known.semantics, said, labels)
-                model = known.with_classes(classes)
-            places = model.classes.find(labels).numpy()[inverse]
-            fraction = share("validation_fraction", self.validation_fraction)
-            self.model_ = yield from teach(model, X, places, fraction)
+        """All that is learned is written at the end, so what fails or is left changes nothing."""
+        begun_with = getattr(self, "model_", None)
+        learner = copy(self)  # scikit-learn notes on it what X looks like
+        X, y = learner._training_data(X, y, fresh)
+        labels, inverse = factorise(y, None if fresh else self.model_.classes.kind)
+        said = Descriptions(self.class_attributes, self.class_descriptions, self.text_encoder)
+        if fresh:
+            model = new_model(self, said, labels, X.shape[1])
+        else:
+            known = adapted(self.model_, self)
+            classes = add_unknown(known.classes, known.semantics, said, labels)
+            model = known.with_classes(classes)
+        places = model.classes.find(labels).numpy()[inverse]
+        fraction = share("validation_fraction", self.validation_fraction)
+        model = yield from teach(model, X, places, fraction)
+        if getattr(self, "model_", None) is not begun_with:
+            raise ConfigError(
+                "the model was changed while it was learning (by add_classes, remove_classes or "
+                "another lesson); that change stays and this lesson is lost: call partial_fit again"
+            )
+        noted = {name: value for name, value in vars(learner).items() if name in _ABOUT_X}
+        for name in _ABOUT_X - set(noted):  # columns had names before and have none now
+            self.__dict__.pop(name, None)
+        self.__dict__.update(noted, model_=model)
 
     # -------------------------------------------------------------- classes
 
@@ -226,11 +249,14 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def top_k(
-        self, X: Any, k: int = 5, among: Any = None
+        self, X: Any, k: int | None = None, among: Any = None
     ) -> tuple[NDArray[Any], NDArray[np.float32]]:
-        """The k likeliest classes of each row and their probabilities, the likeliest first."""
+        """The k likeliest classes of each row and their probabilities, the likeliest first.
+
+        Without a k: five, or as many as there are.
+        """
         model, X, places, names = self._question(X, among)
-        k = whole_number("k", k, len(names), least=1)
+        k = min(5, len(names)) if k is None else whole_number("k", k, len(names), least=1)
         best = np.empty((len(X), k), dtype=np.int64)
         shares = np.empty((len(X), k), dtype=np.float32)
         for rows, scores in self._blocks(model, X, places):
@@ -255,7 +281,9 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``license`` is what the card names as the model's license; by default what it named before.
         """
         license = license if license is not None else getattr(self, "license_", "unknown")
-        files.save(self.fitted_model("save"), self, Path(path), license)
+        model = with_memory_size(self.fitted_model("save"), self)
+        files.save(model, self, Path(path), license)
+        self.model_ = model  # what is in the folder
 
     @classmethod
     def load(cls, path: str | Path, device: str = "cpu") -> ZeroShotClassifier:
@@ -285,17 +313,6 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = self._learned(attribute).classes
         pairs = zip(table.labels, table.seen.tolist(), strict=True)
         return as_array([label for label, is_seen in pairs if is_seen == seen])
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """Restore this object if the body fails or is left."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _training_data(self, X: Any, y: Any, fresh: bool) -> tuple[NDArray[Any], NDArray[Any]]:
         with named_errors():

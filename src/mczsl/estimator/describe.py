@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from reprlib import repr as cut
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,20 +16,19 @@ from mczsl.data.convert import as_matrix
 from mczsl.encoders.text import CallableEncoder, load_encoder, require_same_encoder
 from mczsl.errors import ConfigError, DataError
 from mczsl.estimator.classes import CODE_WIDTH, ClassTable, one_hot_codes
+from mczsl.estimator.frames import (
+    columns_of,
+    in_order,
+    is_frame,
+    is_indexed,
+    only_column,
+    require_numbers,
+)
 from mczsl.estimator.inputs import WrongType, as_names
 from mczsl.estimator.labels import Label, kind_of
 
 if TYPE_CHECKING:
     from mczsl.encoders.text import TextEncoder
-
-
-class Frame:
-    """What we use of a data frame, whoever made it."""
-
-    index: Iterable[Any]
-    columns: Iterable[Any]
-    iloc: Any
-    to_numpy: Callable[[], NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,18 @@ class Semantics:
     source: Literal["attributes", "descriptions", "one-hot"]
     encoder: str | None = None
     columns: tuple[str, ...] | None = None
+
+
+class SavedClasses(dict[Label, NDArray[np.float32]]):
+    """How a saved model knew its classes: numbers, also where they were read from texts.
+
+    It stands for the attributes or texts themselves, so that a model that is loaded and fitted
+    anew still knows what its numbers mean.
+    """
+
+    def __init__(self, rows: Mapping[Label, NDArray[np.float32]], semantics: Semantics):
+        super().__init__(rows)
+        self.semantics = semantics
 
 
 @dataclass(frozen=True)
@@ -69,7 +81,7 @@ class Descriptions:
         what, values = self._given()
         if values is None:
             return None
-        if _is_frame(values):
+        if is_indexed(values):
             return as_names(values.index, f"the index of {what}")
         if isinstance(values, Mapping):
             return as_names(values, f"the names in {what}")
@@ -80,8 +92,11 @@ class Descriptions:
 
     def semantics(self) -> Semantics:
         """What sort of description this is."""
+        _, values = self._given()
+        if isinstance(values, SavedClasses):
+            return values.semantics
         if self.attributes is not None:
-            return Semantics("attributes", columns=_columns(self.attributes))
+            return Semantics("attributes", columns=columns_of(self.attributes))
         if self.texts is not None:
             return Semantics("descriptions", encoder=self.text_encoder.identity)
         return Semantics("one-hot")
@@ -91,12 +106,20 @@ class Descriptions:
         what, values = self._given()
         if values is None:
             return one_hot_codes(labels)
-        if isinstance(values, Mapping) or _is_frame(values):
+        if isinstance(values, str):
+            raise WrongType(
+                f"{what}: one text, {values[:40]!r}, where each class needs its own; put them into "
+                "a list or a mapping"
+            )
+        if isinstance(values, Mapping) or is_indexed(values):
             values = self._selected(labels, semantics)
-        if self.texts is None:
-            return as_matrix(values, what)
+        if self.texts is None or isinstance(self.texts, SavedClasses):
+            return _as_table(values, labels)
         if len(values) != len(labels):
             raise DataError(f"{what}: {len(values)} for {len(labels)} classes; each needs one")
+        for label, text in zip(labels, values, strict=True):
+            if not isinstance(text, str):
+                raise DataError(f"{what}: that of class {label!r} is {cut(text)}, not a text")
         require_same_encoder(self.text_encoder, semantics.encoder or "")
         return self.text_encoder.encode(values)
 
@@ -108,17 +131,24 @@ class Descriptions:
     def _selected(self, labels: Sequence[Label], semantics: Semantics) -> list[Any]:
         """What is said of each of these classes."""
         what, values = self._given()
+        by_index = " in the index" if is_indexed(values) else ""
         places = {label: place for place, label in enumerate(self.names or ())}
         for label in labels:
             if label not in places:
                 raise DataError(
-                    f"{what}: nothing is said about class {label!r}; describe it, or leave it out"
+                    f"{what}: nothing is said about class {label!r}{by_index}; describe it, or "
+                    "leave it out"
                 )
         table: Sequence[Any] | NDArray[Any]
-        if _is_frame(values):
-            table = as_matrix(_in_order(values, semantics.columns).to_numpy(), what)
-        else:
+        if isinstance(values, Mapping):
             table = list(values.values())
+        elif not is_frame(values):
+            table = values.to_numpy()
+        elif self.texts is not None:
+            table = only_column(values)
+        else:
+            require_numbers(values)
+            table = as_matrix(in_order(values, semantics.columns).to_numpy(), what)
         return [table[places[label]] for label in labels]
 
 
@@ -129,7 +159,7 @@ def first_table(said: Descriptions, labels: Sequence[Label]) -> tuple[ClassTable
     rows = said.rows(names, semantics)
     width = rows.shape[1] if rows.ndim == 2 else CODE_WIDTH
     table = add_described(ClassTable.empty(width), names, rows)
-    _require_described(table, labels)
+    _require_described(table, labels, semantics)
     return table, semantics
 
 
@@ -161,7 +191,7 @@ def add_unknown(
     described = set(said.names or ())
     if said.semantics().source == semantics.source and described.issuperset(unknown):
         return add_described(table, unknown, said.rows(unknown, semantics))
-    _require_described(table, labels)
+    _require_described(table, labels, semantics)
     return table
 
 
@@ -180,7 +210,7 @@ def as_encoder(encoder: Any) -> TextEncoder:
     )
 
 
-def _require_described(table: ClassTable, labels: Sequence[Label]) -> None:
+def _require_described(table: ClassTable, labels: Sequence[Label], semantics: Semantics) -> None:
     missing = [label for label in labels if label not in table.places]
     if not missing:
         return
@@ -191,28 +221,32 @@ def _require_described(table: ClassTable, labels: Sequence[Label]) -> None:
         )
     others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
     raise DataError(
-        f"y: class {missing[0]!r}{others} has samples but no attributes; describe it in "
-        "class_attributes (--attributes), or with add_classes (add-class) first"
+        f"y: class {missing[0]!r}{others} has samples but no {semantics.source}; describe it in "
+        f"class_{semantics.source} (--{semantics.source}), or with add_classes (add-class) first"
     )
 
 
-def _is_frame(values: object) -> TypeGuard[Frame]:
-    return hasattr(values, "to_numpy") and hasattr(values, "index") and hasattr(values, "columns")
+def _as_table(rows: Any, labels: Sequence[Label]) -> NDArray[np.float32]:
+    """Attributes as a table; a row that does not fit is called by the name of its class."""
+    if isinstance(rows, list | tuple) and len(rows) == len(labels):
+        widths = [_width(row) for row in rows]
+        for label, row, width in zip(labels, rows, widths, strict=True):
+            if width is None:
+                raise DataError(
+                    f"attributes: those of class {label!r} are {cut(row)}; give a list of numbers, "
+                    "or describe all classes by texts (class_descriptions)"
+                )
+            if width != widths[0]:
+                raise DataError(
+                    f"attributes: {width} for class {label!r}, but {widths[0]} for class "
+                    f"{labels[0]!r}; the rows differ in length, and all need the same"
+                )
+    return as_matrix(rows, "attributes")
 
 
-def _columns(values: object) -> tuple[str, ...] | None:
-    return tuple(map(str, values.columns)) if _is_frame(values) else None
-
-
-def _in_order(frame: Frame, columns: tuple[str, ...] | None) -> Any:
-    """A data frame with its columns in the order that the model knows them by."""
-    names = _columns(frame) or ()
-    if columns is None or names == columns:
-        return frame
-    if sorted(names) != sorted(columns) or len(set(columns)) < len(columns):
-        odd = [repr(name) for name in sorted({*names} ^ {*columns})]
-        raise DataError(
-            "attributes: the columns are not those of the known classes (different: "
-            f"{', '.join(odd[:5]) or 'how often a name comes up'})"
-        )
-    return frame.iloc[:, [names.index(name) for name in columns]]
+def _width(row: Any) -> int | None:
+    """How many numbers a row may hold; None if it is no list of any kind."""
+    try:
+        return None if isinstance(row, str) else len(row)
+    except TypeError:
+        return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,11 +21,11 @@ from mczsl.data.checks import check_attributes
 from mczsl.errors import ConfigError, StorageError
 from mczsl.estimator.card import CARD, write_card
 from mczsl.estimator.classes import ClassTable
-from mczsl.estimator.describe import Semantics
+from mczsl.estimator.describe import SavedClasses, Semantics
 from mczsl.estimator.labels import as_labels
 from mczsl.estimator.lessons import Lesson
-from mczsl.estimator.model import Model
-from mczsl.estimator.parameters import available_device
+from mczsl.estimator.model import Model, Origin
+from mczsl.estimator.parameters import available_device, memory_size
 from mczsl.methods import get_method, make_config
 from mczsl.methods.base import Setting, State
 from mczsl.seeding import Seeds
@@ -82,7 +83,10 @@ def save(model: Model, classifier: ZeroShotClassifier, folder: Path, license: st
         if part in kept and what == "labels":
             kept[part] += len(tensor)
     card = write_card(values, model.classes, kept["memory"], kept["mean_memory"])
-    values.card = [_sha256(card.encode()), _checksum(folder / CARD)]
+    before = _content(folder / CARD)
+    values.card = [_sha256(card.encode()), None if before is None else _sha256(before)]
+    if before is not None and _is_edited(folder, before):
+        _put_aside(folder, before)
     tensors = {f"method.{name}": tensor for name, tensor in state.tensors.items()}
     table = model.classes
     tensors |= {"ids": table.ids, "attributes": table.attributes, "seen": table.seen}
@@ -94,11 +98,6 @@ def load(folder: Path, device: str) -> tuple[Model, dict[str, Any], dict[str, An
     """A saved model, the classifier's parameters, and what scikit-learn remembers of X."""
     stored = storage.load(folder, KIND)
     values = read_values(folder, stored.values)
-    if _checksum(folder / CARD) not in {*values.card, None}:
-        raise StorageError(
-            f"{folder / CARD}: is not the card that was saved with the model; restore it, or "
-            "delete it: the model loads without"
-        )
     device = available_device(device)
     try:
         model = _restored(values, dict(stored.tensors), device)
@@ -107,8 +106,9 @@ def load(folder: Path, device: str) -> tuple[Model, dict[str, Any], dict[str, An
         raise StorageError(f"{folder}: is no sound classifier ({reason}); get it anew") from problem
     parameters = values.parameters.model_dump() | {"device": device}
     if values.source != "one-hot":
-        rows = model.classes.attributes.numpy()
-        parameters["class_attributes"] = dict(zip(model.classes.labels, rows, strict=True))
+        rows = zip(model.classes.labels, model.classes.attributes.numpy(), strict=True)
+        known = SavedClasses(dict(rows), model.semantics)
+        parameters[f"class_{values.source}"] = known
     learned: dict[str, Any] = {"n_features_in_": values.features, "license_": values.license}
     if values.feature_names is not None:
         learned["feature_names_in_"] = np.array(values.feature_names, dtype=object)
@@ -156,12 +156,12 @@ def _values(model: Model, classifier: ZeroShotClassifier, state: State, license:
         license=license,
         parameters=Parameters(
             method=model.name,
-            preset=classifier.preset,
-            settings={key: config[key] for key in classifier.settings or {}} or None,
+            preset=model.origin.preset,
+            settings={key: config[key] for key in model.origin.settings or {}} or None,
             text_encoder=encoder if isinstance(encoder, str) else "minilm",
-            memory_size=model.method.setting.memory_capacity,
+            memory_size=memory_size(classifier),
             validation_fraction=float(classifier.validation_fraction),
-            random_state=model.method.setting.seeds.training,
+            random_state=model.origin.random_state,
         ),
         config=config,
         features=model.features,
@@ -177,17 +177,19 @@ def _values(model: Model, classifier: ZeroShotClassifier, state: State, license:
 
 def _restored(values: Values, tensors: dict[str, Tensor], device: str) -> Model:
     classes = _classes(values, tensors)
-    config = make_config(get_method(values.parameters.method), settings=values.config)
-    seed = values.parameters.random_state
+    made = values.parameters
+    config = make_config(get_method(made.method), settings=values.config)
+    seed = made.random_state
     setting = Setting(
         feature_dim=values.features,
         attribute_dim=classes.attribute_dim,
-        memory_capacity=values.parameters.memory_size,
+        memory_capacity=made.memory_size,
         seeds=Seeds(training=seed, memory=seed),
         device=device,
     )
     semantics = Semantics(values.source, values.encoder, values.columns)
-    model = Model.new(values.parameters.method, config, setting, classes, semantics)
+    origin = Origin(made.method, made.preset, made.settings, seed)
+    model = Model.new(origin, config, setting, classes, semantics)
     state = State(tensors, values.state).part("method").tensors
     broken = [name for name, tensor in state.items() if tensor.isnan().any()]
     if broken:
@@ -210,10 +212,27 @@ def _classes(values: Values, tensors: dict[str, Tensor]) -> ClassTable:
     return ClassTable(tuple(labels), ids, attributes, seen, values.next_id)
 
 
-def _checksum(path: Path) -> str | None:
-    """The SHA-256 of a file; None if there is none."""
+def _is_edited(folder: Path, card: bytes) -> bool:
+    """Whether somebody wrote into the card after it was saved."""
+    written = storage.read_manifest(folder, KIND)["values"].get("card")
+    return not isinstance(written, list) or _sha256(card) not in written
+
+
+def _put_aside(folder: Path, card: bytes) -> None:
+    """Keep an edited card under a name of its own, as its place is taken by a new one."""
+    place = folder / f"README-{_sha256(card)[:8]}.md"
+    storage.write_atomically(place, card)
+    warnings.warn(
+        f"{folder / CARD}: was edited since it was saved; the edited card is now {place.name}, "
+        f"copy what you need from it into the new {CARD}",
+        stacklevel=4,
+    )
+
+
+def _content(path: Path) -> bytes | None:
+    """What is in a file; None if there is none."""
     try:
-        return _sha256(path.read_bytes())
+        return path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as problem:

@@ -18,6 +18,8 @@ from mczsl.estimator.labels import Kind, Label, as_label, as_labels
 Rows = NDArray[np.int64]
 # Lengths whose squares neither vanish nor overflow in float32, and that no method takes for zero.
 _SMALLEST, _LARGEST = 1e-9, 1e15
+# Fewer rows or columns say nothing about a column's scale; more rows than these say nothing new.
+_FEWEST_ROWS, _MOST_ROWS, _FEWEST_COLUMNS = 20, 4096, 3
 
 
 class WrongType(DataError, TypeError):
@@ -119,6 +121,24 @@ def warn_of_zeros(rows: Rows | Sequence[int], what_happens: str) -> None:
     if len(rows):
         count = f" ({len(rows)} such rows)" if len(rows) > 1 else ""
         warnings.warn(f"X: row {rows[0]} is all zeros{count}; {what_happens}", stacklevel=4)
+
+
+def warn_of_scale(rows: NDArray[np.float32]) -> None:
+    """Tell of a column that outweighs all the others: rows are compared by angle."""
+    if len(rows) < _FEWEST_ROWS or rows.shape[1] < _FEWEST_COLUMNS:
+        return
+    some = rows[:: -(-len(rows) // _MOST_ROWS)]
+    squares = np.square(some, dtype=np.float64)
+    lengths = squares.sum(axis=1, keepdims=True)
+    shares = np.divide(squares, lengths, out=squares, where=lengths > 0).mean(axis=0)
+    largest = int(shares.argmax())
+    if shares[largest] > 0.5:
+        warnings.warn(
+            f"X: column {largest} makes up {shares[largest]:.0%} of the rows' squared length, so "
+            "the others hardly count; bring the columns to one scale, for example with "
+            "make_pipeline(StandardScaler(), ZeroShotClassifier(...))",
+            stacklevel=4,
+        )
 
 
 def held_back(places: Rows, share: float, generator: np.random.Generator) -> NDArray[np.bool_]:

@@ -6,7 +6,7 @@ teaches goes on with a whole model, and what failed or was stopped has changed n
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,11 +35,21 @@ _FEWEST_ROWS, _FEWEST_CLASSES = 16, 32
 _SCORERS_KEPT = 16
 
 
+@dataclass(frozen=True)
+class Origin:
+    """The parameters that a model was made with, and that stay as they are while it learns."""
+
+    method: str
+    preset: str
+    settings: Mapping[str, Any] | None
+    random_state: int
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """Everything that prediction needs; see the module's docstring."""
 
-    name: str
+    origin: Origin
     method: Method
     classes: ClassTable
     semantics: Semantics
@@ -53,7 +63,7 @@ class Model:
 
     @staticmethod
     def new(
-        name: str,
+        origin: Origin,
         config: MethodConfig,
         setting: Setting,
         classes: ClassTable,
@@ -61,8 +71,13 @@ class Model:
     ) -> Model:
         """A model that has not learned anything. ``setting`` has the width of the features."""
         wide = replace(setting, feature_dim=max(NARROWEST, setting.feature_dim))
-        method = build_method(name, config, wide)
-        return Model(name, method, classes, semantics, setting.feature_dim)
+        method = build_method(origin.method, config, wide)
+        return Model(origin, method, classes, semantics, setting.feature_dim)
+
+    @property
+    def name(self) -> str:
+        """The method's."""
+        return self.origin.method
 
     def with_classes(self, classes: ClassTable) -> Model:
         """A model that knows these classes instead."""
@@ -72,6 +87,13 @@ class Model:
         """A model with a method of its own that has learned what ``state`` says."""
         method = build_method(self.name, self.method.config, self.method.setting)
         method.load_state(state)
+        return replace(self, method=method, _scorers={})
+
+    def with_memory(self, capacity: int) -> Model:
+        """A model that may keep so many samples; it drops at once what is too much."""
+        setting = replace(self.method.setting, memory_capacity=capacity)
+        method = build_method(self.name, self.method.config, setting)
+        method.load_state(self.method.state())
         return replace(self, method=method, _scorers={})
 
     def without_samples(self, places: Tensor) -> Model:

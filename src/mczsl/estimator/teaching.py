@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mczsl.errors import DataError
-from mczsl.estimator.inputs import Rows, held_back, training_table, warn_of_zeros
+from mczsl.estimator.inputs import (
+    Rows,
+    held_back,
+    training_table,
+    warn_of_scale,
+    warn_of_zeros,
+)
 from mczsl.estimator.lessons import Lesson
 from mczsl.estimator.model import Model, padded_table
 from mczsl.methods.base import Progress
@@ -56,4 +62,6 @@ def _usable(
     if len(lost):
         name = model.classes.labels[lost[0]]
         raise DataError(f"X: class {name!r} has only all-zero rows; extract its features again")
+    if not model.lessons:  # later it is too late to scale anything
+        warn_of_scale(X)
     return X, usable
