@@ -113,7 +113,8 @@ def read_questions(path: Path, model: ZeroShotClassifier) -> Questions:
                     f"{path}: {len(values)} {name} for {len(X)} rows; every row needs one"
                 )
     texts = None if labels is None else _texts_if_any(labels, f"{path}: labels")
-    return Questions(in_model_order(model, X, columns, path), texts, files)
+    names = None if files is None else [str(each) for each in files]
+    return Questions(in_model_order(model, X, columns, path), texts, names)
 
 
 def in_model_order(
