@@ -44,6 +44,17 @@ def test_digits_as_scikit_learn_has_them(files: Path, run: Run) -> None:
     assert model.feature_names_in_.tolist() == list(frame.columns[:-1])
 
 
+def test_a_label_never_becomes_a_feature(files: Path, run: Run) -> None:
+    frame = pd.read_csv(files / "X.csv").assign(target=np.arange(120))
+    frame.to_csv(files / "both.csv", index=False)
+    data = (files / "both.csv", "--labels", files / "y.csv")
+    code, _, err = run("train", *data, "-o", files / "m", *SETTINGS)
+    assert code == 0, err
+    model = ZeroShotClassifier.load(files / "m")
+    assert model.classes_.tolist() == NAMES[:12]
+    assert model.feature_names_in_.tolist() == [f"f{number}" for number in range(40)]
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_columns_in_another_order_are_the_same_columns(named: Path, run: Run, kind: str) -> None:
     X, y = seen_of(range(12))

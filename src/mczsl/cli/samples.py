@@ -59,10 +59,11 @@ class ClassFrame:
 def read_labelled(path: Path, labels: Path | None) -> Labelled:
     """Features with labels: from a file of their own, a column of the table, or an ``.npz``."""
     from mczsl.data import load_dataset, npz, tables
-    from mczsl.data.columns import of_features, of_samples
+    from mczsl.data.columns import of_questions, of_samples
 
     if labels is not None:
-        X, columns = _features(path, of_features)[:2]
+        # Labels of its own, beside those of the file of labels, must not become a feature.
+        X, columns, _ = _features(path, of_questions((), 0))
         return _paired(X, tables.read_labels(labels), labels, columns)
     if path.suffix.lower() == ".npy":
         raise DataError(f"{path}: has no room for labels; name a file of them with --labels")
