@@ -75,6 +75,22 @@ def test_bad_files_are_reported_or_with_strict_an_error(folder: Path, network: P
         run(folder, "-o", out, "--backbone", network, "--strict")
 
 
+def test_pictures_without_labels(folder: Path, network: Path) -> None:
+    out = folder.parent / "one.npz"
+    options = ("-o", out, "--backbone", network, "--scaling", "unit")
+    assert "5 pictures without labels, 3 features each; 0 problems\n" in run(
+        folder / "leaf", *options
+    )
+    assert "1 pictures without labels" in run(folder / "leaf" / "3.png", *options)
+    with np.load(out, allow_pickle=False) as stored:
+        assert stored["files"].tolist() == ["3.png"]
+        assert "labels" not in stored
+    with pytest.raises(DataError, match=r"no array 'labels' .* nothing to learn from"):
+        CliRunner().invoke(
+            app, ["train", str(out), "-o", str(folder.parent / "m")], catch_exceptions=False
+        )
+
+
 def test_only_known_datasets_are_built(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="did you mean 'emoji'"):
         CliRunner().invoke(

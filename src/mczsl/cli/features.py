@@ -16,7 +16,11 @@ from mczsl.errors import unknown_name
 
 def features(
     source: Annotated[
-        Path, typer.Argument(help="A folder of class folders, or a CSV table: path,label.")
+        Path,
+        typer.Argument(
+            help="A folder of class folders, or a CSV table: path,label. Without labels: a folder "
+            "of pictures, or one picture."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The .npz file to write.")],
     backbone: Annotated[
@@ -47,10 +51,12 @@ def features(
     for problem in encoded.pictures.problems:
         typer.echo(as_text(f"skipped {problem}"), err=True)
     count, width = encoded.features.shape
-    names = encoded.pictures.class_names
+    pictures = encoded.pictures
+    kinds = f"of {len(set(pictures.labels))} classes" if pictures.labels else "without labels"
+    names = f", {len(pictures.class_names)} class names" if pictures.labels else ""
     typer.echo(
-        f"{out}: {count} pictures of {len(set(encoded.pictures.labels))} classes, {width} features "
-        f"each; {len(encoded.pictures.problems)} problems, {len(names)} class names"
+        f"{out}: {count} pictures {kinds}, {width} features each; "
+        f"{len(pictures.problems)} problems{names}"
     )
 
 

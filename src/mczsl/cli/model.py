@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 Model = Annotated[Path, typer.Argument(help="Folder of a saved model.")]
 Data = Annotated[
     Path,
-    typer.Argument(help="CSV, parquet or .npz; without --labels, the label in the first column."),
+    typer.Argument(
+        help="CSV, parquet or .npz; without --labels, with a column headed label, class, target or "
+        "y, or else the label first."
+    ),
 ]
 Labels = Annotated[
     Path | None, typer.Option(help="File of labels, if they are not in the data; see the guide.")
@@ -57,6 +60,8 @@ def train(
     license: Annotated[str, typer.Option(help="Named in the model card.")] = "unknown",
 ) -> None:
     """Make a model from labelled features; described classes without samples are known too."""
+    import numpy as np
+
     from mczsl import ZeroShotClassifier
     from mczsl.cli.samples import read_classes, read_labelled
     from mczsl.data.descriptions import read_descriptions
@@ -77,6 +82,8 @@ def train(
     )
     require_room(out, license)
     _teach(classifier, samples.X, samples.labels, threads)
+    if samples.columns is not None:  # so that later files may have them in another order
+        classifier.feature_names_in_ = np.array(samples.columns, dtype=object)
     classifier.save(out, license)
     _show_lesson(classifier, out)
 
@@ -91,7 +98,7 @@ def learn(
     threads: options.Threads = None,
 ) -> None:
     """Teach a saved model more: old classes or new ones. Its old data is not needed."""
-    from mczsl.cli.samples import model_labels, read_labelled
+    from mczsl.cli.samples import add_classes, in_model_order, model_labels, read_labelled
     from mczsl.estimator.files import require_room
 
     if attributes and descriptions:
@@ -99,9 +106,11 @@ def learn(
     classifier = _load(model)
     require_room(out or model)
     samples = read_labelled(data, labels)
-    if attributes or descriptions:
-        _add_classes(classifier, attributes or descriptions)
-    _teach(classifier, samples.X, model_labels(classifier, samples.labels), threads)
+    X = in_model_order(classifier, samples.X, samples.columns, data)
+    described = attributes or descriptions
+    if described:
+        add_classes(classifier, described)
+    _teach(classifier, X, model_labels(classifier, samples.labels), threads)
     classifier.save(out or model)
     _show_lesson(classifier, out or model)
 
@@ -119,7 +128,7 @@ def add_class(
     out: Out = None,
 ) -> None:
     """Make classes known to a saved model that have no sample yet."""
-    from mczsl.cli.samples import model_labels
+    from mczsl.cli.samples import add_classes, model_labels
 
     if (name is None) == (table is None):
         raise ConfigError("name one class, or give a file of classes with --table")
@@ -127,7 +136,7 @@ def add_class(
         raise ConfigError("--table: the file describes the classes; name one class to do it here")
     classifier = _load(model)
     if table is not None:
-        added = _add_classes(classifier, table)
+        added = add_classes(classifier, table)
     else:
         added = model_labels(classifier, [name or ""])
         numbers = None if attributes is None else [_numbers(attributes)]
@@ -139,7 +148,7 @@ def add_class(
 
 def predict(
     model: Model,
-    data: Annotated[Path, typer.Argument(help="CSV, parquet, .npy or .npz with features only.")],
+    data: Annotated[Path, typer.Argument(help="CSV, parquet, .npy or .npz with features.")],
     top: Annotated[int, typer.Option(help="How many classes for each row, likeliest first.")] = 1,
     among: Annotated[
         list[str] | None, typer.Option(help="Only this class is a candidate; repeatable.")
@@ -148,22 +157,30 @@ def predict(
     threads: options.Threads = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Rank the classes for each row: CSV with row, rank, label, probability, seen or unseen."""
-    from mczsl.cli.predictions import as_csv, as_json_lines
-    from mczsl.cli.samples import model_labels, read_features
+    """Rank the classes for each row: CSV with row, rank, label, probability, seen or unseen.
+
+    If the data has labels, they are left out, and the accuracy is told on stderr.
+    """
+    from mczsl.cli.predictions import accuracy_line, as_csv, as_json_lines
+    from mczsl.cli.samples import model_labels, read_questions
     from mczsl.storage import write_atomically
 
     classifier = _load(model)
     _use_threads(threads)
     candidates = model_labels(classifier, among) if among else None
+    asked = read_questions(data, classifier)
     with _plain_warnings():
-        labels, shares = classifier.top_k(read_features(data), top, candidates)
+        labels, shares = classifier.top_k(asked.X, top, candidates)
     seen = set(classifier.seen_classes_.tolist())
-    text = (as_json_lines if as_json else as_csv)(labels, shares, seen)
+    text = (as_json_lines if as_json else as_csv)(labels, shares, seen, asked.files)
     if out is None:
         sys.stdout.write(text)
     else:
         write_atomically(out, text.encode())
+    if asked.labels is not None:
+        true = model_labels(classifier, asked.labels)
+        line = accuracy_line(labels[:, 0], true, set(classifier.classes_.tolist()))
+        print(f"mczsl: {line}", file=sys.stderr)
 
 
 def info(model: Model, as_json: options.AsJson = False) -> None:
@@ -217,23 +234,6 @@ def _load(folder: Path) -> ZeroShotClassifier:
     return ZeroShotClassifier.load(folder)
 
 
-def _add_classes(classifier: ZeroShotClassifier, table: Path | None) -> list[Any]:
-    """Add the classes of a file that are not known yet, as the model describes its classes."""
-    from mczsl.cli.samples import model_labels, read_classes
-    from mczsl.data.descriptions import read_descriptions
-
-    assert table is not None
-    by_text = classifier.model_.semantics.source == "descriptions"
-    said = read_descriptions(table) if by_text else read_classes(table)
-    labels = model_labels(classifier, list(said))
-    known = set(classifier.classes_.tolist())
-    pairs = zip(labels, said.values(), strict=True)
-    new = {label: each for label, each in pairs if label not in known}
-    if new:
-        classifier.add_classes(list(new), **{"descriptions" if by_text else "attributes": new})
-    return list(new)
-
-
 def _teach(classifier: ZeroShotClassifier, X: Any, y: list[Any], threads: int | None) -> None:
     """Learn with a line about it; a signal stops it between two steps, and nothing is saved."""
     from mczsl.cli.features import watch_count
@@ -262,6 +262,8 @@ def _plain_warnings() -> Iterator[None]:
     """Warnings as lines for a user, without the code that they come from."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
+        # The columns of files are compared by name where both sides have names; see samples.
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         warnings.showwarning = lambda message, *_, **__: print(
             f"mczsl: {printable(str(message))}", file=sys.stderr
         )

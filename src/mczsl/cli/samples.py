@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,43 +13,69 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mczsl import ZeroShotClassifier
+    from mczsl.data.columns import Chooser
 
 
 class Labelled(NamedTuple):
-    """Features, a label for each row, and the classes' attributes if the file has them."""
+    """Features, a label for each row, and what else the file says of both."""
 
     X: NDArray[Any]
     labels: list[str]
     attributes: dict[str, Any] | None = None
+    columns: tuple[str, ...] | None = None
 
 
-def read_features(path: Path) -> NDArray[Any]:
-    """A table of numbers, or the array ``features`` of an ``.npz``."""
-    from mczsl.data import npz, tables
-    from mczsl.data.convert import as_matrix
+class Questions(NamedTuple):
+    """Features to be recognised; their labels (empty where missing) and files, if any."""
 
-    if path.suffix.lower() != ".npz":
-        return tables.read_matrix(path)
-    return as_matrix(_array(path, npz.members(path), "features"), f"{path.name}: features")
+    X: NDArray[Any]
+    labels: list[str] | None = None
+    files: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class ClassFrame:
+    """A table of classes with named columns: what the estimator uses of a data frame."""
+
+    index: list[Any]
+    columns: tuple[str, ...]
+    values: NDArray[Any]
+
+    def to_numpy(self) -> NDArray[Any]:
+        return self.values
+
+    @property
+    def iloc(self) -> ClassFrame:
+        return self
+
+    def __getitem__(self, places: tuple[slice, list[int]]) -> ClassFrame:
+        """The columns at these places."""
+        _, order = places
+        return ClassFrame(
+            self.index, tuple(self.columns[each] for each in order), self.values[:, order]
+        )
 
 
 def read_labelled(path: Path, labels: Path | None) -> Labelled:
-    """Features with labels: from a file of their own, the first column, or an ``.npz``."""
+    """Features with labels: from a file of their own, a column of the table, or an ``.npz``."""
     from mczsl.data import load_dataset, npz, tables
+    from mczsl.data.columns import of_questions, of_samples
 
     if labels is not None:
-        X, names = read_features(path), tables.read_labels(labels)
-        return _paired(X, names, labels)
+        # Labels of its own, beside those of the file of labels, must not become a feature.
+        X, columns, _ = _features(path, of_questions((), 0))
+        return _paired(X, tables.read_labels(labels), labels, columns)
     if path.suffix.lower() == ".npy":
         raise DataError(f"{path}: has no room for labels; name a file of them with --labels")
     if path.suffix.lower() != ".npz":
-        names, X = tables.read_attributes(path)
+        table = tables.read_table(path, of_samples, named=True)
+        names = tables.label_texts(table.labels or [], f"{path}: labels")
         if all(map(_is_measured, names)):
             raise DataError(
-                f"{path}: its first column holds numbers such as {names[0]}, no labels; put the "
-                "labels there, or name a file of them with --labels"
+                f"{path}: its column of labels holds numbers such as {names[0]}, no labels; head "
+                "the column of labels 'label', or name a file of them with --labels"
             )
-        return Labelled(X, names)
+        return Labelled(table.numbers, names, columns=table.columns)
     members = npz.members(path)
     if "attributes" in members:
         dataset = load_dataset(str(path))
@@ -57,32 +85,74 @@ def read_labelled(path: Path, labels: Path | None) -> Labelled:
             names,
             dict(zip(dataset.class_names, dataset.attributes, strict=True)),
         )
-    found = tables.label_texts(_array(path, members, "labels"), f"{path.name}: labels")
-    return _paired(read_features(path), found, path)
+    if "labels" not in members:
+        present = ", ".join(sorted(members)) or "nothing"
+        raise DataError(
+            f"{path}: has no array 'labels' (found: {present}), so there is nothing to learn from; "
+            "name a file of labels with --labels, or encode pictures that lie in class folders"
+        )
+    found = tables.label_texts(members["labels"](), f"{path.name}: labels")
+    return _paired(_npz_features(path), found, path)
 
 
-def _paired(X: NDArray[Any], labels: list[str], path: Path) -> Labelled:
-    if len(labels) != len(X):
-        raise DataError(f"{path}: {len(labels)} labels for {len(X)} rows; every row needs one")
-    return Labelled(X, labels)
+def read_questions(path: Path, model: ZeroShotClassifier) -> Questions:
+    """Features in the model's order. Labels are found by their header, or in an ``.npz``."""
+    from mczsl.data import npz
+    from mczsl.data.columns import of_questions
+
+    known = getattr(model, "feature_names_in_", ())
+    X, columns, labels = _features(path, of_questions(set(known), model.n_features_in_))
+    files = None
+    if path.suffix.lower() == ".npz":
+        members = npz.members(path)
+        # The labels of a whole dataset may be places in its list of classes.
+        labels = None if "attributes" in members else _optional(members, "labels")
+        files = _optional(members, "files")
+        for name, values in (("labels", labels), ("files", files)):
+            if values is not None and len(values) != len(X):
+                raise DataError(
+                    f"{path}: {len(values)} {name} for {len(X)} rows; every row needs one"
+                )
+    texts = None if labels is None else _texts_if_any(labels, f"{path}: labels")
+    names = None if files is None else [str(each) for each in files]
+    return Questions(in_model_order(model, X, columns, path), texts, names)
 
 
-def _is_measured(label: str) -> bool:
-    """Whether a label is a number with a fraction: nobody names a class so."""
-    try:
-        return float(label) % 1 != 0
-    except ValueError:
-        return False
+def in_model_order(
+    model: ZeroShotClassifier, X: NDArray[Any], columns: tuple[str, ...] | None, path: Path
+) -> NDArray[Any]:
+    """The features as the model learned them, if both have names; else as they are."""
+    known = [name.strip() for name in getattr(model, "feature_names_in_", ())]
+    if not known or columns is None or list(columns) == known:
+        return X
+    if sorted(columns) != sorted(known):
+        lists = {
+            "missing": [name for name in known if name not in columns],
+            "unknown": [name for name in columns if name not in known],
+        }
+        said = [
+            f"{what}: {', '.join(map(repr, names[:5]))}{', ...' if names[5:] else ''}"
+            for what, names in lists.items()
+            if names
+        ]
+        raise DataError(
+            f"{path}: its columns are not those that the model learned ({'; '.join(said)}); "
+            "rename or drop columns"
+        )
+    places = {name: place for place, name in enumerate(columns)}
+    return X[:, [places[name] for name in known]]
 
 
-def read_classes(path: Path) -> dict[str, Any]:
-    """Classes and their attributes: a table with the class in its first column."""
+def read_classes(path: Path) -> dict[str, Any] | ClassFrame:
+    """Classes and their attributes, with the names of these if the table has them."""
     from mczsl.data import tables
     from mczsl.data.checks import check_class_names
 
-    names, rows = tables.read_attributes(path)
+    names, table = tables.read_classes(path)
     check_class_names(names)
-    return dict(zip(names, rows, strict=True))
+    if table.columns is not None:
+        return ClassFrame(names, table.columns, table.numbers)
+    return dict(zip(names, table.numbers, strict=True))
 
 
 def model_labels(model: ZeroShotClassifier, texts: list[str]) -> list[Any]:
@@ -96,9 +166,78 @@ def model_labels(model: ZeroShotClassifier, texts: list[str]) -> list[Any]:
     return list(texts)
 
 
-def _array(path: Path, members: dict[str, Any], name: str) -> NDArray[Any]:
-    if name not in members:
+def add_classes(model: ZeroShotClassifier, table: Path) -> list[Any]:
+    """Add the classes of a file that are not known yet, as the model describes its classes."""
+    from mczsl.data.descriptions import read_descriptions
+
+    by_text = model.model_.semantics.source == "descriptions"
+    said: Any = read_descriptions(table) if by_text else read_classes(table)
+    if isinstance(said, ClassFrame):
+        labels = model_labels(model, said.index)
+        said = replace(said, index=labels)
+    else:
+        labels = model_labels(model, list(said))
+        said = dict(zip(labels, said.values(), strict=True))
+    known = set(model.classes_.tolist())
+    new = [label for label in labels if label not in known]
+    if new:
+        model.add_classes(new, **{"descriptions" if by_text else "attributes": said})
+    return new
+
+
+# ---------------------------------------------------------------- inside
+
+
+def _features(path: Path, choose: Chooser) -> tuple[NDArray[Any], tuple[str, ...] | None, Any]:
+    """Numbers, their columns' names if they have any, and the labels if a column is chosen."""
+    from mczsl.data import tables
+
+    match path.suffix.lower():
+        case ".npz":
+            return _npz_features(path), None, None
+        case ".npy":
+            return tables.read_matrix(path), None, None
+        case _:
+            table = tables.read_table(path, choose, named=False)
+            return table.numbers, table.columns, table.labels
+
+
+def _npz_features(path: Path) -> NDArray[Any]:
+    from mczsl.data import npz
+    from mczsl.data.convert import as_matrix
+
+    members = npz.members(path)
+    if "features" not in members:
         present = ", ".join(sorted(members)) or "nothing"
-        raise DataError(f"{path}: has no array {name!r} (found: {present}); add it")
-    array: NDArray[Any] = members[name]()
-    return array
+        raise DataError(f"{path}: has no array 'features' (found: {present}); add it")
+    return as_matrix(members["features"](), f"{path.name}: features")
+
+
+def _optional(members: dict[str, Callable[[], NDArray[Any]]], name: str) -> list[Any] | None:
+    return members[name]().ravel().tolist() if name in members else None
+
+
+def _paired(
+    X: NDArray[Any], labels: list[str], path: Path, columns: tuple[str, ...] | None = None
+) -> Labelled:
+    if len(labels) != len(X):
+        raise DataError(f"{path}: {len(labels)} labels for {len(X)} rows; every row needs one")
+    return Labelled(X, labels, columns=columns)
+
+
+def _is_measured(label: str) -> bool:
+    """Whether a label is a number with a fraction: nobody names a class so."""
+    try:
+        return float(label) % 1 != 0
+    except ValueError:
+        return False
+
+
+def _texts_if_any(values: list[Any], what: str) -> list[str]:
+    """Labels as texts; that one is missing is no fault in rows that are to be recognised."""
+    from mczsl.data.tables import label_texts
+
+    plain = [str(each) if isinstance(each, bool) else each for each in values]
+    texts = ["" if each is None or each != each else str(each).strip() for each in plain]
+    found = iter(label_texts((each for each, text in zip(plain, texts, strict=True) if text), what))
+    return [next(found) if text else "" for text in texts]

@@ -33,6 +33,7 @@ from mczsl.errors import DataError
 
 _NEEDED = ("features", "labels", "attributes")
 _OPTIONAL = ("class_names", "unseen_classes", "validation_classes", *SETS)
+_REMARKS = ("files",)  # which picture each row is of: for people, not for us
 
 Part = Callable[[], Any]  # reads one part when called, so that a fault costs only that part
 
@@ -89,7 +90,7 @@ def _files(folder: Path) -> dict[str, Path]:
 def _npz(path: Path, parts: DatasetParts) -> dict[str, Part]:
     members = npz.members(path)
     for name in sorted(members):
-        if not _is_part(name):
+        if not _is_part(name) and name not in _REMARKS:
             near = difflib.get_close_matches(name, (*_NEEDED, *_OPTIONAL), n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             parts.problems.append(warning(f"{path.name}: {name!r} is not used{hint}"))

@@ -6,21 +6,29 @@ quoted line breaks, and have a header or not. Parquet needs the extra ``tables``
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mczsl.data import csv_files
+from mczsl.data.columns import (
+    LABEL_HEADERS,
+    Chooser,
+    Columns,
+    Table,
+    chosen,
+    label_column,
+    of_classes,
+    of_features,
+)
 from mczsl.data.convert import as_integers, as_matrix
 from mczsl.data.files import reading, refuse_bomb
 from mczsl.errors import DataError, unknown_name
 
 SUFFIXES = (".npy", ".parquet", ".csv", ".tsv", ".txt")
-_LABEL_HEADERS = {"label", "labels", "class", "classes", "class_name", "class_names", "name"}
 
 
 def read_matrix(path: Path) -> NDArray[np.floating]:
@@ -33,24 +41,32 @@ def read_matrix(path: Path) -> NDArray[np.floating]:
             array = read_npy(path)
             mapped = array.dtype in (np.float32, np.float16) and array.flags.c_contiguous
             return array if mapped else as_matrix(array, path.name)
-        case ".parquet":
-            return _parquet_numbers(path, _parquet(path))
         case _:
-            return _csv_table(path, named=False)[1]
+            return read_table(path, of_features, named=False).numbers
 
 
 def read_attributes(path: Path) -> tuple[list[str], NDArray[np.float32]]:
-    """A table with a class name in its first column and the numbers that describe it after."""
-    match _suffix(path):
-        case ".npy":
-            raise DataError(f"{path}: .npy has no room for class names; use .csv or .parquet")
-        case ".parquet":
-            table = _parquet(path)
-            position = _name_column(table)
-            names = label_texts(table.column(position).to_pylist(), path.name)
-            return names, _parquet_numbers(path, table.remove_column(position))
-        case _:
-            return _csv_table(path, named=True)
+    """Class names, and the numbers that describe each class."""
+    names, table = read_classes(path)
+    return names, table.numbers
+
+
+def read_classes(path: Path) -> tuple[list[str], Table]:
+    """A table with a row for each class: its name, headed so or first, and what describes it."""
+    if _suffix(path) == ".npy":
+        raise DataError(f"{path}: .npy has no room for class names; use .csv or .parquet")
+    table = read_table(path, of_classes, named=True)
+    return label_texts(table.labels or [], f"{path}: class names"), table
+
+
+def read_table(path: Path, choose: Chooser, named: bool) -> Table:
+    """A CSV or parquet file, whose columns ``choose`` tells apart.
+
+    ``named`` says that one of them must hold labels, which helps to tell a header from data.
+    """
+    if _suffix(path) == ".parquet":
+        return _parquet_table(path, choose)
+    return csv_files.read_table(path, choose, named)
 
 
 def read_labels(path: Path) -> list[str]:
@@ -63,7 +79,7 @@ def read_labels(path: Path) -> list[str]:
             return label_texts(read_npy(path), path.name)
         case ".parquet":
             table = _parquet(path)
-            column = _label_column(path, table.column_names)
+            column = chosen(path, label_column, table.column_names)
             return label_texts(table.column(column).to_pylist(), path.name)
         case ".txt":
             with reading(path, "save it as UTF-8 text"):
@@ -117,140 +133,16 @@ def _suffix(path: Path) -> str:
     return suffix
 
 
-# ------------------------------------------------------------------ CSV
-
-
-def _csv_table(path: Path, named: bool) -> tuple[list[str], NDArray[np.float32]]:
-    """Row names (when ``named``) and numbers, without header and index column."""
-    skip = 1 if named else 0
-    first_cells: list[str] = []
-    rows: list[NDArray[np.float32]] = []
-    with reading(path, "save it as CSV in UTF-8"):
-        delimiter = _delimiter(path)
-        for number, record in enumerate(_records(path, delimiter)):
-            where = f"{path}: row {len(rows)}"
-            if not record:
-                raise DataError(f"{where} is a blank line; fill it in or drop it")
-            if number == 0 and _is_header(record, named):
-                # pandas writes an unnamed first column for its index
-                skip += not named and not record[0].strip()
-                continue
-            if rows and len(record) - skip != len(rows[0]):
-                raise DataError(
-                    f"{where} has {len(record)} columns, the rows before it "
-                    f"{len(rows[0]) + skip}; every row needs the same"
-                )
-            rows.append(_floats(record[skip:], delimiter, where))
-            first_cells.append(record[0])
-    if not rows:
-        raise DataError(f"{path}: has no rows of numbers")
-    return label_texts(first_cells, f"{path}: class names") if named else [], np.stack(rows)
-
-
 def _csv_labels(path: Path) -> list[str]:
     with reading(path, "save it as CSV in UTF-8"):
-        records = list(_records(path, _delimiter(path)))
+        records = list(csv_files.records(path))
     if not records:
         raise DataError(f"{path}: is empty")
     header = [cell.strip().lower() for cell in records[0]]
-    has_header = bool(_LABEL_HEADERS & set(header)) or (len(header) == 2 and not header[0])
-    column = _label_column(path, header) if has_header or len(header) > 1 else 0
+    has_header = bool(LABEL_HEADERS & set(header)) or (len(header) == 2 and not header[0])
+    column = chosen(path, label_column, header) if has_header or len(header) > 1 else 0
     cells = (record[column] if column < len(record) else "" for record in records[has_header:])
     return label_texts(cells, path.name)
-
-
-def _label_column(path: Path, columns: list[str]) -> int:
-    """Which column holds the labels: the only one, the one with such a name, or beside an index."""
-    named = [place for place, name in enumerate(columns) if name.strip().lower() in _LABEL_HEADERS]
-    rest = [place for place, name in enumerate(columns) if not _is_index(name)]
-    for places in (named, rest):
-        if len(places) == 1:
-            return places[0]
-    raise DataError(f"{path}: has {len(columns)} columns; name the one with the labels 'label'")
-
-
-def _is_index(column: str) -> bool:
-    return not column.strip() or column.startswith("__index_level_")
-
-
-def _delimiter(path: Path) -> str:
-    """The first of ``;``, tab and ``,`` that cuts the first two records into equally many cells."""
-    for delimiter in (";", "\t"):
-        try:
-            widths = {len(record) for record in islice(_records(path, delimiter), 2)}
-        except csv.Error:  # quotes that only another delimiter can explain
-            continue
-        if len(widths) == 1 and widths != {1}:
-            return delimiter
-    return ","
-
-
-def _records(path: Path, delimiter: str) -> Iterator[list[str]]:
-    """Records of a CSV file; a blank line is an empty record, except at the end."""
-    blank = 0
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        for record in csv.reader(file, delimiter=delimiter, strict=True):
-            if record:
-                yield from [[]] * blank
-                blank = 0
-                yield record
-            else:
-                blank += 1
-
-
-def _is_header(record: list[str], named: bool) -> bool:
-    """Whether the first record names the columns: by no number at all, or by 0, 1, 2, ...
-
-    Where only some cells are numbers it is data with a fault, to be reported as such.
-    """
-    cells = [cell.strip() for cell in record]
-    if named and cells[0].lower() in {"", *_LABEL_HEADERS}:
-        return True
-    has_index = cells[0] == ""  # as pandas writes it
-    if named or has_index:
-        cells = cells[1:]
-    counted = [[str(number + start) for number in range(len(cells))] for start in (0, 1)]
-    # Fewer numbers than these may well be a row of data, and a lost row is worse than an error.
-    is_counted = cells in counted and (has_index or len(cells) >= 4)
-    return is_counted or not any(map(_is_number_or_empty, cells))
-
-
-def _is_number_or_empty(cell: str) -> bool:
-    return not cell or _is_number(cell)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell.replace(",", "."))
-    except ValueError:
-        return False
-    return "_" not in cell
-
-
-def _floats(cells: list[str], delimiter: str, where: str) -> NDArray[np.float32]:
-    try:
-        if "_" in "".join(cells):  # float("1_0") is 10 to Python, but to nobody who writes CSV
-            raise ValueError
-        return as_matrix([float(cell) for cell in cells], where)
-    except ValueError as problem:
-        if isinstance(problem, DataError):
-            raise
-    values = []
-    for column, cell in enumerate(cells):
-        text = cell.strip()
-        if "," in text and delimiter == ",":
-            raise DataError(
-                f"{where}, column {column}: {text!r} may be a decimal comma or a thousands mark; "
-                "write a decimal point, or separate the columns by ';'"
-            )
-        if not _is_number(text):
-            found = "is empty" if not text else f"is {text!r}"
-            raise DataError(f"{where}, column {column} {found}; every cell must be a number")
-        values.append(float(text.replace(",", ".")))
-    return as_matrix(values, where)
-
-
-# ------------------------------------------------------------------ parquet
 
 
 def _parquet(path: Path) -> Any:
@@ -267,27 +159,22 @@ def _parquet(path: Path) -> Any:
         return file.read()
 
 
-def _name_column(table: Any) -> int:
-    """The first column, unless another is the only one of texts (pandas stores its index last)."""
+def _parquet_table(path: Path, choose: Chooser) -> Table:
+    table = _parquet(path)
     from pyarrow import types
 
-    texts = [
-        place
-        for place, field in enumerate(table.schema)
-        if types.is_string(field.type) or types.is_large_string(field.type)
-    ]
-    return texts[0] if len(texts) == 1 else 0
-
-
-def _parquet_numbers(path: Path, table: Any) -> NDArray[np.float32]:
-    kept = table.select([name for name in table.column_names if not _is_index(name)])
+    texts = (types.is_string, types.is_large_string, types.is_dictionary)
+    numeric = [not any(is_text(field.type) for is_text in texts) for field in table.schema]
+    columns: Columns = chosen(path, choose, table.column_names, numeric)
+    kept = table.select(columns.numbers)
+    labels = None if columns.label is None else table.column(columns.label).to_pylist()
     with reading(path, "store every column as plain numbers"):
         if kept.num_columns == 1 and "list" in str(kept.schema[0].type):
-            return as_matrix(kept.column(0).to_pylist(), path.name)
-        columns = [
-            as_matrix(kept.column(name).to_numpy(), f"{path.name}: column {name!r}")
-            for name in kept.column_names
+            return Table(as_matrix(kept.column(0).to_pylist(), path.name), labels, None)
+        numbers = [
+            as_matrix(kept.column(place).to_numpy(), f"{path.name}: column {name!r}")
+            for place, name in enumerate(kept.column_names)
         ]
-    if not columns:
+    if not numbers:
         raise DataError(f"{path}: has no columns of numbers")
-    return np.stack(columns, axis=1)
+    return Table(np.stack(numbers, axis=1), labels, columns.names)

@@ -1,4 +1,7 @@
-"""A folder of class folders, or a table of paths, becomes features in the layout of our arrays.
+"""Pictures, with labels or without, become features in the layout of our arrays.
+
+Labels come from class folders or from a table of paths; a picture, or a folder of nothing but
+pictures, has none.
 
 Bad files are skipped and listed with the reason; ``strict`` makes the first list of them an error.
 """
@@ -13,7 +16,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -48,12 +51,25 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Pictures:
-    """Picture files with their labels; ``class_names`` may include classes without a picture."""
+    """Picture files and their labels, all or none; there may be classes without a picture.
+
+    ``root`` is the folder in which the user keeps them; their names are told from there.
+    """
 
     paths: tuple[Path, ...]
     labels: tuple[str, ...]
     class_names: tuple[str, ...]
     problems: tuple[Problem, ...] = ()
+    root: Path | None = None
+
+    @property
+    def files(self) -> list[str]:
+        """The pictures' names, as seen from the root."""
+        root = self.root
+        return [
+            (path.relative_to(root) if root and path.is_relative_to(root) else path).as_posix()
+            for path in self.paths
+        ]
 
 
 @dataclass(frozen=True)
@@ -73,12 +89,11 @@ class EncodedPictures:
             "files": [str(each) for each in pictures.paths],
             "problems": [str(each) for each in pictures.problems],
         }
-        content = npz_bytes(
-            features=self.features,
-            labels=np.array(pictures.labels),
-            class_names=np.array(pictures.class_names),
-        )
-        write_atomically(path, content)
+        arrays = {"features": self.features, "files": np.array(pictures.files)}
+        if pictures.labels:
+            arrays["labels"] = np.array(pictures.labels)
+            arrays["class_names"] = np.array(pictures.class_names)
+        write_atomically(path, npz_bytes(**arrays))
         write_atomically(path.with_suffix(".json"), (json.dumps(record, indent=1) + "\n").encode())
 
 
@@ -90,7 +105,7 @@ def encode_images(
     strict: bool = False,
     progress: Progress | None = None,
 ) -> EncodedPictures:
-    """Features of all pictures in ``source``: a folder of class folders, a table, or a list.
+    """Features of all pictures in ``source``: a folder, a table, a single picture, or a list.
 
     With a ``cache`` folder, pictures that were encoded before (even in a run that was interrupted)
     are not encoded again.
@@ -129,10 +144,16 @@ def require_npz(path: Path) -> None:
 
 
 def find_pictures(source: Path) -> Pictures:
-    """The pictures in a folder of class folders, or in a CSV table with columns path and label."""
+    """The pictures in a folder or in a CSV table with columns path and label, or a single one."""
     if source.is_dir():
         return _from_folder(source)
+    if source.is_file() and source.suffix.lower() in SUFFIXES:
+        return _unlabelled([source], source.parent)
     return _from_table(source)
+
+
+def _unlabelled(paths: Sequence[Path], root: Path) -> Pictures:
+    return Pictures(tuple(paths), (), (), root=root)
 
 
 def _from_folder(root: Path) -> Pictures:
@@ -141,22 +162,25 @@ def _from_folder(root: Path) -> Pictures:
     problems: list[Problem] = []
     with reading(root, "check the folder's permissions"):
         children = sorted(child for child in root.iterdir() if not child.name.startswith("."))
-    folders = [child for child in children if child.is_dir()]
+    # A cache of ours stands beside the features, which may stand beside the pictures.
+    folders = [child for child in children if child.is_dir() and child.suffix != ".cache"]
+    loose = [child for child in children if child.suffix.lower() in SUFFIXES and child.is_file()]
+    if loose and not folders:
+        return _unlabelled(loose, root)
     if not folders:
-        raise DataError(f"{root}: has no class folders; put the pictures of each class in its own")
+        raise DataError(
+            f"{root}: has neither pictures nor class folders; put the pictures of each class into "
+            "a folder of its own, or pictures without labels side by side"
+        )
     for folder in folders:
         inside = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES)
         if not inside:
             problems.append(Problem(folder, "the class has no pictures"))
         paths += inside
         labels += [folder.name] * len(inside)
-    problems += [
-        Problem(child, "is outside any class folder")
-        for child in children
-        if child.suffix.lower() in SUFFIXES and child.is_file()
-    ]
+    problems += [Problem(child, "is outside any class folder") for child in loose]
     names = tuple(folder.name for folder in folders)
-    return Pictures(tuple(paths), tuple(labels), names, tuple(problems))
+    return Pictures(tuple(paths), tuple(labels), names, tuple(problems), root)
 
 
 def _from_table(table: Path) -> Pictures:
@@ -178,7 +202,7 @@ def _from_table(table: Path) -> Pictures:
                 )
     labels = tuple(row["label"].strip() for row in rows)
     paths = tuple(table.parent / row["path"].strip() for row in rows)
-    return Pictures(paths, labels, tuple(dict.fromkeys(labels)))
+    return Pictures(paths, labels, tuple(dict.fromkeys(labels)), root=table.parent)
 
 
 def _prepare(
@@ -222,6 +246,13 @@ def _in_order(
 def _without(pictures: Pictures, problems: dict[int, Problem]) -> Pictures:
     """The usable pictures; a class whose pictures are all bad stays, and is itself a problem."""
     kept = [number for number in range(len(pictures.paths)) if number not in problems]
+    usable = replace(
+        pictures,
+        paths=tuple(pictures.paths[number] for number in kept),
+        problems=(*pictures.problems, *problems.values()),
+    )
+    if not pictures.labels:
+        return usable
     labels = tuple(pictures.labels[number] for number in kept)
     emptied = dict.fromkeys(pictures.labels[number] for number in problems).keys() - set(labels)
     lost = [
@@ -229,12 +260,7 @@ def _without(pictures: Pictures, problems: dict[int, Problem]) -> Pictures:
         for name in pictures.class_names
         if name in emptied
     ]
-    return Pictures(
-        tuple(pictures.paths[number] for number in kept),
-        labels,
-        pictures.class_names,
-        (*pictures.problems, *problems.values(), *lost),
-    )
+    return replace(usable, labels=labels, problems=(*usable.problems, *lost))
 
 
 def _refusal(pictures: Pictures, shown: int = 5) -> DataError:
