@@ -56,7 +56,7 @@ bench: $(VENV)/.core ## Measure speed and scale
 	@echo "== Benchmarks"
 	@$(BIN)/python -m benchmarks
 
-results: $(VENV)/.core ## Do the runs behind docs/results.md (hours; needs MCZSL_DATA) and write it
+results: $(VENV)/.core ## Do the runs behind docs/results.md that are missing (hours; needs MCZSL_DATA)
 	@echo "== Results"
 	@$(BIN)/mczsl bench docs/results/*.toml --out results --jobs $(JOBS)
 	@$(BIN)/mczsl report results --template docs/results/results.md.j2 -o docs/results.md

@@ -24,9 +24,7 @@ def run() -> dict[str, Any]:
     """Seconds to NM-ZSL's final H, and to the end, for both."""
     config = _config()
     dataset = Run(config).dataset
-    begin = time.perf_counter()
-    plain_h = _plain_nm_zsl(dataset)
-    plain_seconds = time.perf_counter() - begin
+    plain_h, plain_seconds = _plain_nm_zsl(dataset)
     result: dict[str, Any] = {
         "dataset": f"{dataset.name} {dataset.provenance.get('features')}",
         "plain_nm_zsl": {"H": plain_h, "seconds": plain_seconds},
@@ -69,8 +67,12 @@ class ClassNorm(nn.Module):
         return (hidden - mean) / (variance + 1e-5)
 
 
-def _plain_nm_zsl(dataset: FeatureDataset) -> float:
-    """Batches of 256 from a DataLoader, 50 epochs, all seen classes in every step; H in percent."""
+def _plain_nm_zsl(dataset: FeatureDataset) -> tuple[float, float]:
+    """Batches of 256 from a DataLoader, 50 epochs, all seen classes in every step.
+
+    Gives H in percent and the seconds of training, without the test.
+    """
+    begin = time.perf_counter()
     torch.manual_seed(0)
     features = torch.from_numpy(dataset.features[:].astype("float32"))
     labels, splits = torch.from_numpy(dataset.labels), dataset.splits
@@ -97,6 +99,7 @@ def _plain_nm_zsl(dataset: FeatureDataset) -> float:
             cross_entropy(logits, target).backward()
             adam.step()
         schedule.step()
+    trained = time.perf_counter() - begin
     net.eval()
     with torch.no_grad():
         prototypes = normalize(net(attributes), dim=1)
@@ -109,4 +112,4 @@ def _plain_nm_zsl(dataset: FeatureDataset) -> float:
                 torch.stack([right[labels[rows] == c].mean() for c in labels[rows].unique()]).mean()
             )
     one, two = (float(value) for value in accuracy)
-    return 200 * one * two / (one + two)
+    return 200 * one * two / (one + two), trained

@@ -49,8 +49,8 @@ def only_column(texts: Frame) -> NDArray[Any]:
 
 def require_numbers(frame: Frame) -> None:
     """Point to a column of texts; most often it holds the names that belong into the index."""
-    for place, name in enumerate(frame.columns):
-        if isinstance(frame.iloc[0, place], str):
+    for name, value in zip(frame.columns, next(iter(frame.to_numpy()), ()), strict=False):
+        if isinstance(value, str):
             raise DataError(
                 f"attributes: column {name!r} holds texts, not numbers; if they name the classes, "
                 f"make them the index with set_index({name!r}), else leave the column out"
