@@ -37,4 +37,5 @@ def main(names: list[str]) -> None:
             getattr(plots, name)(json.loads(path.read_text())[name], OUT / f"{name}.png")
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":  # not in the processes that a benchmark starts
+    main(sys.argv[1:])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import statistics
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +24,17 @@ QUICK = {"episodes": EPISODES, "epochs": EPOCHS, "calibration": "none"}
 def run() -> dict[str, Any]:
     """Three curves: the same episode size, while the world around it grows."""
     return {  # the many classes last: their samples stay in memory
-        "samples": {n: _more_samples(n) for n in (10_000, 100_000, 1_000_000)},
+        "samples": {n: _alone(_more_samples, n) for n in (10_000, 100_000, 1_000_000)},
         "tasks": _more_tasks((5, 50, 200)),
         "classes": _in_turns({n: _more_classes(n) for n in (100, 1_000, 5_000, 20_000)}),
     }
+
+
+def _alone(work: Callable[[int], dict[str, float]], size: int) -> dict[str, float]:
+    """In a process of its own, so that its memory is its own."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, context) as pool:
+        return pool.submit(work, size).result()
 
 
 def _in_turns(learners: dict[int, Iterator[Progress]]) -> dict[int, dict[str, float]]:

@@ -17,7 +17,10 @@ class PooledSamples:
 
     def __init__(self, samples: Samples, index: Tensor):
         self.labels = samples.labels[index]
-        self._block = torch.cat([samples.take(part).half() for part in index.split(_BLOCK)])
+        first = samples.take(index[:1])
+        self._block = first.new_empty(len(index), first.shape[1], dtype=torch.float16)
+        for rows in torch.arange(len(index)).split(_BLOCK):
+            self._block[rows[0] : rows[-1] + 1] = samples.take(index[rows])
 
     def take(self, index: Tensor) -> Tensor:
         """See :class:`Samples`."""
