@@ -10,7 +10,7 @@ from typing import Any
 from mczsl.experiments.reported import reported
 from mczsl.experiments.results import Results
 from mczsl.reports.svg import Bar, Point, Series, bar_chart, line_chart
-from mczsl.reports.tables import SETTINGS, Facts, Group, grouped
+from mczsl.reports.tables import SETTINGS, Facts, Group, data_name, grouped
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,7 @@ def make_charts(results: Results, style: dict[str, int]) -> list[Chart]:
 def chart_title(kind: str, facts: Facts) -> str:
     """What is shown, and for which data and setting."""
     told = dict(facts)
-    data = "/".join(dict.fromkeys(told[key] for key in ("dataset", "features", "semantics")))
-    return f"{kind}: {data}, {told['setting']}"
+    return f"{kind}: {data_name(told)}, {told['setting']}"
 
 
 def _per_task(

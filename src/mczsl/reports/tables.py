@@ -163,6 +163,11 @@ def grouped(results: Results) -> list[tuple[Facts, list[Group]]]:
     ]
 
 
+def data_name(facts: dict[str, str]) -> str:
+    """Dataset, features and semantics in one, none of them twice."""
+    return "/".join(dict.fromkeys(facts[key] for key in ("dataset", "features", "semantics")))
+
+
 def _facts(run: Result, names: _Names) -> Facts:
     config, seeds = run.config, run.config["seeds"]
     dataset, features, semantics = names[_asked(run)]

@@ -6,7 +6,7 @@ from operator import itemgetter
 
 from mczsl.errors import unknown_name
 from mczsl.experiments.results import Results
-from mczsl.reports.tables import Cell, Column, Table, grouped
+from mczsl.reports.tables import Cell, Column, Table, data_name, grouped
 
 
 def time_table(results: Results, base: str) -> Table:
@@ -14,8 +14,7 @@ def time_table(results: Results, base: str) -> Table:
     rows: dict[str, dict[Column, Cell]] = {}
     for facts, groups in grouped(results):
         told = dict(facts)
-        data = "/".join(dict.fromkeys(told[key] for key in ("dataset", "features", "semantics")))
-        column = Column(data, told["setting"])
+        column = Column(data_name(told), told["setting"])
         seconds = {group.label: group.figure(itemgetter("train_seconds")) for group in groups}
         if base not in seconds:
             raise unknown_name(f"row of {results.name}", base, seconds)
