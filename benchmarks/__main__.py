@@ -14,7 +14,7 @@ import torch
 from benchmarks import plots
 from benchmarks.timing import seconds
 
-NAMES = ("step", "training", "prediction", "growth", "estimator", "paper_runs")
+NAMES = ("step", "training", "prediction", "growth", "estimator", "paper_runs", "systems")
 OUT = Path("bench")
 
 

@@ -13,6 +13,7 @@ from mczsl.reports.page import render_page
 from tests.reports.made_up import made_up, record
 
 TEMPLATE = """# By hand
+{{ overview("table2", level=4) }}
 {{ tables("table2") }}
 {{ charts("memory", "Memory") }}
 {{ commands() }}
@@ -30,7 +31,8 @@ def test_a_page_has_text_tables_pictures_and_commands(
     results_folder: ResultFolder, tmp_path: Path
 ) -> None:
     text = render(TEMPLATE, read_results(results_folder), tmp_path)
-    assert text.startswith("# By hand\n### A test: setting fixed continual GZSL")
+    assert text.startswith("# By hand\n#### All settings at a glance: figure mH")
+    assert "\n### A test: setting fixed continual GZSL" in text
     assert "| MCZSL |" in text
     assert "$ mczsl bench table2 tasks memory ablation" in text
     assert "1 thread(s)" in text
@@ -48,6 +50,7 @@ def test_the_same_results_give_the_same_page(results_folder: ResultFolder, tmp_p
     ("text", "told"),
     [
         ('{{ tables("tabel2") }}', "did you mean 'table2'"),
+        ('{{ overview("tabel2") }}', "did you mean 'table2'"),
         ('{{ charts("memory", "Memroy") }}', "did you mean 'Memory'"),
         ("{{ nothing }}", "'nothing' is undefined"),
         ("{% if %}", "page.md.j2"),

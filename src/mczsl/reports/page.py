@@ -2,8 +2,9 @@
 
 In the template, ``{{ tables("table2") }}`` becomes the tables of that experiment,
 ``{{ charts("tasks", "H per task") }}`` its pictures of that kind,
-``{{ times("table2", "MCZSL") }}`` training times in multiples of that row's, ``{{ commands() }}``
-the commands that made it all, and ``{{ versions() }}`` what they ran on.
+``{{ times("table2", "MCZSL") }}`` training times in multiples of that row's,
+``{{ overview("table1", "table2") }}`` the mH of every method for all of their settings,
+``{{ commands() }}`` the commands that made it all, and ``{{ versions() }}`` what they ran on.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from jinja2.sandbox import SandboxedEnvironment
 from mczsl import storage
 from mczsl.errors import ConfigError, unknown_name
 from mczsl.experiments.results import Results
+from mczsl.reports.across import harmonic_table, time_table
 from mczsl.reports.charts import make_charts, styles
 from mczsl.reports.formats import markdown
 from mczsl.reports.svg import standalone
 from mczsl.reports.tables import make_tables
-from mczsl.reports.training_time import time_table
 
 
 def render_page(template: Path, experiments: list[Results], out: Path) -> None:
@@ -35,6 +36,7 @@ def render_page(template: Path, experiments: list[Results], out: Path) -> None:
         "tables": parts.tables,
         "charts": parts.charts,
         "times": parts.times,
+        "overview": parts.overview,
         "commands": parts.commands,
         "versions": parts.versions,
     }
@@ -72,6 +74,9 @@ class _Parts:
 
     def times(self, name: str, base: str, level: int = 3) -> str:
         return markdown([time_table(self._results(name), base)], level)
+
+    def overview(self, *names: str, level: int = 3) -> str:
+        return markdown([harmonic_table(map(self._results, names))], level)
 
     def commands(self) -> str:
         lines = dict.fromkeys(results.command for results in self._experiments.values())
