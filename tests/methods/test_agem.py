@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mczsl.methods.agem import project
+from mczsl.runs.config import RunConfig
+from mczsl.runs.loop import Run
 from tests.methods.streams import all_scores, learned, stream
+from tests.worlds import EASY
 
 vectors = arrays.arrays(np.float64, 6, elements=st.floats(-10, 10, width=16))
 
@@ -36,3 +39,16 @@ def test_without_a_memory_it_is_the_lower_bound() -> None:
         all_scores(learned("agem", dataset, plan, **settings), dataset), all_scores(bound, dataset)
     )
     assert torch.equal(all_scores(bare, dataset), all_scores(bound, dataset))
+
+
+def test_it_forgets_less_than_the_lower_bound() -> None:
+    """It would forget more if a batch of the new task pushed all past classes away."""
+    settings = {"hidden": 64, "epochs": 60, "rate": 3e-3, "calibration": "none"}
+    given = {"dataset": EASY, "protocol": "dynamic", "tasks": 3, "settings": settings}
+    records = {
+        name: Run(RunConfig.model_validate({**given, "method": name})).finish()
+        for name in ("agem", "sequential")
+    }
+    assert records["agem"]["forgetting"] < 0.8 * records["sequential"]["forgetting"]
+    assert records["agem"]["memory_capacity"] > 0
+    assert records["sequential"]["memory_capacity"] == 0

@@ -81,6 +81,7 @@ def test_every_option_does_something(option: str) -> None:
     [
         {"calibration": "auto", "meta": True},
         {"norm_over": "classes", "output_relu": True, "virtual": 0},
+        {"norm_over": "classes", "bf16": True},
         {"meta": True, "inner_state": "reset", "learn_scale": True},
         {"softmax_over": "seen", "memory": "ring", "gating": False, "normalisation": "none"},
         {"ways": 1, "shots": 1, "memory": "none"},

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 import torch
 from torch import nn
 
@@ -45,3 +46,27 @@ def test_the_published_calibration_lowers_seen_scores_alone() -> None:
     before, after = (evaluate(m, dataset, plan.stages) for m in (plain, published))
     assert after.unseen >= before.unseen
     assert after.seen <= before.seen
+
+
+def test_it_trains_in_bfloat16_too() -> None:
+    dataset, plan = stream()
+    exact, rough = (learned("nm_zsl", dataset, plan, bf16=bf16, **QUICK) for bf16 in (False, True))
+    one, two = all_scores(exact, dataset), all_scores(rough, dataset)
+    assert not torch.equal(one, two)
+    assert torch.corrcoef(torch.stack([one.flatten(), two.flatten()]))[0, 1] > 0.99
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 5, 6])
+def test_the_rate_falls_once_at_half(epochs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rates: list[float] = []
+    step = torch.optim.Adam.step
+
+    def noting(adam: torch.optim.Adam) -> None:
+        rates.append(round(adam.param_groups[0]["lr"], 12))
+        step(adam)
+
+    monkeypatch.setattr(torch.optim.Adam, "step", noting)
+    dataset, plan = stream("gzsl", None)
+    learned("nm_zsl", dataset, plan, hidden=8, epochs=epochs, batch_size=10**6)
+    full = max(1, epochs // 2)
+    assert rates == [5e-4] * full + [5e-5] * (epochs - full)

@@ -6,7 +6,9 @@ r. Where a step along g would raise the loss on the memory, the part of g agains
 
     g <- g - (g.r / r.r) r    if g.r < 0
 
-The net is that of the lower bound, and all classes with samples compete, past ones too.
+The net is that of the lower bound. As there, a batch's own task is all that its classes compete
+with: past classes have no samples in it and would only be pushed away. In the reference all classes
+compete that have samples.
 """
 
 from __future__ import annotations

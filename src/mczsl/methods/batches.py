@@ -29,7 +29,7 @@ class BatchConfig(PrototypeConfig):
 
 
 class BatchTrainedMethod(PrototypeMethod):
-    """Cross-entropy over all classes that have samples, batch by batch."""
+    """Cross-entropy over all classes that batches are drawn from, batch by batch."""
 
     config: BatchConfig
     replays: ClassVar[bool] = True
@@ -38,11 +38,15 @@ class BatchTrainedMethod(PrototypeMethod):
     def train(self, samples: Samples, task: Task) -> Iterator[Progress]:
         """Shuffled batches of the samples, for some epochs."""
         config = self.config
-        loss = self._loss(samples, task)
+        among_all = self._loss(samples, samples.labels.unique(), task)
+        loss = among_all
+        if not self.replays:  # a past class would only ever be pushed away
+            loss = self._loss(samples, task.samples.labels.unique(), task)
         adam = torch.optim.Adam(
             self.parameters(), lr=config.rate, weight_decay=config.weight_decay, fused=True
         )
-        schedule = torch.optim.lr_scheduler.StepLR(adam, max(1, config.epochs // 2), gamma=0.1)
+        half = max(1, config.epochs // 2)
+        schedule = torch.optim.lr_scheduler.MultiStepLR(adam, [half], gamma=0.1)
         generator = torch_generator(self.setting.seeds.training, "batches", task.index)
         remembered = torch.arange(len(task.samples.labels), len(samples.labels))
         count = len(samples.labels if self.replays else task.samples.labels)
@@ -51,14 +55,14 @@ class BatchTrainedMethod(PrototypeMethod):
                 adam.zero_grad(set_to_none=True)
                 value = loss(rows)
                 value.backward()
-                self.adjust_gradients(loss, remembered, generator)
+                self.adjust_gradients(among_all, remembered, generator)
                 adam.step()
             schedule.step()
             yield Progress(epoch + 1, config.epochs, value.item())
 
-    def _loss(self, samples: Samples, task: Task) -> RowsLoss:
-        classes, targets = samples.labels.unique(return_inverse=True)
-        targets = targets.to(self.setting.device)
+    def _loss(self, samples: Samples, classes: Tensor, task: Task) -> RowsLoss:
+        """Cross-entropy among these classes, which must be those of the samples it is asked for."""
+        targets = torch.searchsorted(classes, samples.labels).to(self.setting.device)
         inputs = self.net_inputs(task.seen.attributes)[positions(classes, task.seen.ids)]
         return lambda rows: cross_entropy(self.logits(samples.take(rows), inputs), targets[rows])
 
@@ -67,5 +71,6 @@ class BatchTrainedMethod(PrototypeMethod):
     ) -> None:
         """Change the gradients before a step, where a method wants to.
 
-        ``remembered`` are the positions of the samples from the memory; there may be none.
+        ``remembered`` are the positions of the samples from the memory; there may be none. In
+        ``loss`` all classes compete that have samples, here or in the memory.
         """

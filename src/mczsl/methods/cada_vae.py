@@ -10,7 +10,9 @@ attributes a, and one latent space, in which each decoder understands the other'
          + delta sqrt(|mean_x - mean_a|^2 + |deviation_x - deviation_a|^2)   distribution alignment
 
 with L1 norms and weights that rise while training goes on. A linear softmax on latent points drawn
-from the attributes' Gaussians classifies the means of the features' Gaussians.
+from the attributes' Gaussians classifies the means of the features' Gaussians. The published code
+draws those of seen classes from encoded images instead; here images of past tasks are gone, so all
+classes are treated alike.
 """
 
 from __future__ import annotations

@@ -58,6 +58,11 @@ class ESZSL(Method):
         self.seen = torch.empty(0, dtype=torch.int64)
         self.map = self._solve()
 
+    @property
+    def memory_capacity(self) -> int:
+        """Sums are kept, and no sample."""
+        return 0
+
     def learn(self, task: Task) -> Iterator[Progress]:
         """Add the task's samples and new classes to the sums, and solve."""
         attributes = self._unit(task.seen.attributes)

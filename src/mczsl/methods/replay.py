@@ -41,6 +41,11 @@ class ReplayMethod(Method):
         self.memory = kind(capacity, setting.feature_dim, setting.seeds.memory)
         self.seen = torch.empty(0, dtype=torch.int64)  # the numbers of the classes learned so far
 
+    @property
+    def memory_capacity(self) -> int | None:
+        """How many samples of the past may be kept: none without a memory."""
+        return self.memory.capacity
+
     @abstractmethod
     def build_net(self) -> nn.Module:
         """The net, with its first weights."""
