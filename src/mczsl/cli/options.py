@@ -33,6 +33,10 @@ Settings = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of the method; repeatable."),
 ]
 Seed = Annotated[int, typer.Option(help="Seed of training and memory.")]
+SplitSeed = Annotated[int, typer.Option(help="Seed of the image split (fixed).")]
+OrderSeed = Annotated[
+    int | None, typer.Option(help="Shuffle the order of the classes by this seed.")
+]
 Tasks = Annotated[int | None, typer.Option(help="Number of tasks K.")]
 MemoryPerClass = Annotated[
     int | None, typer.Option(help="Samples that the memory may hold for each class.")

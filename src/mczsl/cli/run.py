@@ -29,10 +29,8 @@ def run(
     data_root: options.DataRoot = None,
     seed: options.Seed = 0,
     memory_seed: Annotated[int | None, typer.Option(help="Another seed for the memory.")] = None,
-    split_seed: Annotated[int, typer.Option(help="Seed of the image split (fixed).")] = 0,
-    order_seed: Annotated[
-        int | None, typer.Option(help="Shuffle the order of the classes by this seed.")
-    ] = None,
+    split_seed: options.SplitSeed = 0,
+    order_seed: options.OrderSeed = None,
     tasks: options.Tasks = None,
     memory_per_class: options.MemoryPerClass = None,
     candidates: Annotated[

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from mczsl import storage
 from mczsl.data import FeatureDataset, load_dataset
 from mczsl.data.validation import number_of_folds, validation_dataset
-from mczsl.errors import ConfigError, DivergedError, unknown_name
-from mczsl.methods import get_method, make_config
+from mczsl.errors import ConfigError, DivergedError, StorageError, unknown_name
+from mczsl.methods import available_methods, get_method, make_config
 from mczsl.protocols.fixed import split_images
+from mczsl.runs.code_version import code_version
 from mczsl.runs.config import RunConfig
+from mczsl.runs.interrupts import catch_signals
 from mczsl.runs.loop import Run
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
 Space = Mapping[str, "list[Any] | tuple[float, float]"]
 """For each setting its choices, or the two ends of a range (searched on a log scale)."""
+
+Trial = dict[str, Any]
+"""``settings``, and ``mH``: the figure of each validation fold."""
 
 _RANGE = re.compile(r"(\S+)\.\.(\S+)")
 
@@ -53,12 +58,13 @@ def tune(
     space: Space,
     trials: int,
     out: Path,
-    listener: Callable[[dict[str, Any]], None] | None = None,
-) -> dict[str, Any]:
+    listener: Callable[[Trial], None] | None = None,
+) -> Trial:
     """Try settings and write ``tune.json``: everything that was tried, and what won.
 
     A trial's figure is the mean over the validation folds of mH. Test images take no part: they are
-    not in the validation data, and what was loaded of them is overwritten with NaN.
+    not in the validation data, and what was loaded of them is overwritten with NaN where it can be.
+    A search that was stopped goes on: what ``tune.json`` holds is not tried again.
     """
     try:
         import optuna
@@ -67,38 +73,100 @@ def tune(
 
     whole = whole_numbers(config, space)
     folds = validation_folds(config)
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    for fold in folds:
+        Run(config, fold)  # what cannot be run is told before anything is tried
+    notebook = _Notebook(out / "tune.json", config, space, folds)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(direction="maximize", sampler=_sampler(space, config))
-    tried: list[dict[str, Any]] = []
 
     def objective(trial: optuna.Trial) -> float:
         settings = {
             key: _suggest(trial, key, choices, key in whole) for key, choices in space.items()
         }
-        figures = _mean_harmonic(config, settings, folds)
-        tried.append({"settings": settings, "mH": figures})
-        best = max(tried, key=lambda trial: float(np.mean(trial["mH"])))
-        summary = {"config": config.model_dump(mode="json"), "tried": tried, "best": best}
-        storage.write_atomically(out / "tune.json", json.dumps(summary, indent=1).encode())
+        figures = notebook.figures(settings) or _mean_harmonic(config, settings, folds)
+        told: Trial = {"settings": settings, "mH": figures}
+        notebook.add(told)
         if listener is not None:
-            listener(tried[-1])
-        return float(np.mean(figures))
+            listener(told)
+        return mean_harmonic(told)
 
-    study.optimize(objective, n_trials=trials)
-    best: dict[str, Any] = max(tried, key=lambda trial: float(np.mean(trial["mH"])))
-    return best
+    # The sampler's seed is fixed, so a search that goes on asks for the same trials first.
+    with catch_signals() as stop:  # between two runs, which catch their own
+        study.optimize(objective, n_trials=trials, callbacks=[lambda *_: stop.check()])
+    return notebook.best()
+
+
+def mean_harmonic(trial: Trial) -> float:
+    """A trial's figure: the mean over the folds."""
+    return float(np.mean(trial["mH"]))
+
+
+class _Notebook:
+    """What was searched and tried, on disk."""
+
+    def __init__(
+        self, path: Path, config: RunConfig, space: Space, folds: Sequence[FeatureDataset]
+    ):
+        code = code_version(config.method) if config.method in available_methods() else None
+        asked = {
+            "config": config.model_dump(mode="json", exclude={"data_root"}),
+            "space": space,
+            "data": [fold.fingerprint for fold in folds],
+            "code": code,
+        }
+        self._path, self._asked = path, json.loads(json.dumps(asked))
+        self._tried: list[Trial] = []
+        self._before = self._read() if path.exists() else []
+
+    def figures(self, settings: Mapping[str, Any]) -> list[float] | None:
+        """What these settings gave before."""
+        found = (trial["mH"] for trial in self._before if trial["settings"] == settings)
+        return next(found, None)
+
+    def add(self, trial: Trial) -> None:
+        """Write a trial down; what an earlier search left stays behind it until it comes up."""
+        self._tried.append(trial)
+        waiting = [old for old in self._before if old not in self._tried]
+        told = {**self._asked, "tried": [*self._tried, *waiting], "best": self.best()}
+        storage.write_atomically(self._path, json.dumps(told, indent=1).encode())
+
+    def best(self) -> Trial:
+        """The trial with the best figure."""
+        return max(self._tried, key=mean_harmonic)
+
+    def _read(self) -> list[Trial]:
+        try:
+            before = json.loads(self._path.read_bytes())
+            same = all(before.get(key) == value for key, value in self._asked.items())
+            tried: list[Trial] = before["tried"] if same else []
+        except (OSError, ValueError, AttributeError, KeyError) as error:
+            raise StorageError(
+                f"{self._path}: cannot be continued ({error!r}); choose another folder with --out"
+            ) from None
+        if not same:
+            raise ConfigError(
+                f"{self._path.parent}: holds another search (other settings, data or code); "
+                "choose another folder with --out"
+            )
+        return tried
 
 
 def whole_numbers(config: RunConfig, space: Space) -> set[str]:
-    """Those of the settings that are whole numbers; one that does not exist is told here."""
+    """Those of the settings that are whole numbers; a wrong name or value is told here."""
     method = get_method(config.method)
-    for key, choices in space.items():
-        if isinstance(choices, list):
-            make_config(method, config.preset, {**config.settings, key: choices[0]})
-        elif key not in method.Config.model_fields:
-            raise unknown_name(f"setting of {config.method}", key, method.Config.model_fields)
     fields = method.Config.model_fields
-    return {key for key in space if fields[key].annotation in (int, int | None)}
+    for key in space.keys() - fields.keys():
+        raise unknown_name(f"setting of {config.method}", key, fields)
+    whole = {key for key in space if fields[key].annotation in (int, int | None)}
+    for key, values in space.items():
+        if isinstance(values, tuple) and key in whole:
+            low, high = math.ceil(values[0]), math.floor(values[1])
+            if low > high:
+                raise ConfigError(f"--search {key}: no whole number in {values[0]}..{values[1]}")
+            values = (low, high)
+        for value in values:
+            make_config(method, config.preset, {**config.settings, key: value})
+    return whole
 
 
 def number_of_trials(space: Space, most: int) -> int:
@@ -127,7 +195,10 @@ def validation_folds(config: RunConfig) -> list[FeatureDataset]:
 
 
 def poison_test_images(dataset: FeatureDataset, also: NDArray[np.int64]) -> None:
-    """Overwrite every image outside the training set, so that no use of one can go unnoticed."""
+    """Overwrite every image outside the training set, so that no use of one can go unnoticed.
+
+    A file that is mapped into memory cannot be written to; the folds are copies without them.
+    """
     train = np.setdiff1d(dataset.splits.trainval, also)
     test = np.setdiff1d(np.arange(len(dataset.labels)), train)
     if dataset.features.flags.writeable:
