@@ -67,7 +67,7 @@ def test_changing_a_file_is_changing_the_code(own: Path) -> None:
         (None, "own.py: cannot be read"),
         ("class Own(:", "own.py: cannot be read as a file of methods: invalid syntax"),
         ("\0", "own.py: cannot be read"),
-        ("x = 1", "unknown method in own.py"),
+        ("x = 1", "own.py: registers no method; put @register_method"),
         (OWN.format(name="mczsl"), "own.py: the name 'mczsl' is taken by .*mczsl.py"),
     ],
 )

@@ -115,6 +115,13 @@ class PrefersTheFirst(Ridge):
         return lambda features: score(features) - 0.01 * torch.arange(len(classes))
 
 
+@broken(checks.candidates_may_come_in_any_order, "order of the candidate classes")
+class ShiftsTinyScores(Ridge):
+    def scorer(self, classes: ClassSet) -> Scorer:
+        score = super().scorer(classes)
+        return lambda features: 1e-5 * score(features).roll(1, dims=1)
+
+
 @broken(checks.candidates_may_come_in_any_order, "a further candidate changed the scores")
 class PromisesTooMuch(Aware):
     classes_are_independent = True
@@ -262,6 +269,20 @@ class NormalisesInPlace(Ridge):
         return super().attributes_of(task, label)
 
 
+@broken(checks.inputs_and_surroundings_stay_as_they_were, "changed its input in place")
+class RootsInPlace(Ridge):
+    def scorer(self, classes: ClassSet) -> Scorer:
+        score = super().scorer(classes)
+        return lambda features: score(features.abs_().sqrt_())
+
+
+@broken(checks.inputs_and_surroundings_stay_as_they_were, "changed its input in place")
+class ClipsInPlace(Ridge):
+    def scorer(self, classes: ClassSet) -> Scorer:
+        score = super().scorer(classes)
+        return lambda features: score(features.relu_())
+
+
 @broken(checks.single_classes_and_samples_suffice, "ZeroDivisionError")
 class NeedsTwoClasses(Ridge):
     def learn(self, task: Task) -> Iterator[Progress]:
@@ -290,6 +311,13 @@ class NeedsNewClasses(Ridge):
             "classes come once"
         )
         yield from super().learn(task)
+
+
+@broken(checks.class_numbers_mean_nothing, "go by its attributes")
+class PrefersEvenNumbers(Ridge):
+    def scorer(self, classes: ClassSet) -> Scorer:
+        score = super().scorer(classes)
+        return lambda features: score(features) - 0.3 * (classes.ids % 2)
 
 
 @broken(checks.class_numbers_mean_nothing, "IndexError")

@@ -87,6 +87,11 @@ def use_method(text: str) -> str:
     names = [info.name for info in available_methods().values() if info.path == path]
     if not colon and len(names) == 1:
         return names[0]
+    if not names:
+        raise ConfigError(
+            f'{path}: registers no method; put @register_method("name") above a class, with '
+            "`from mczsl.methods import register_method`"
+        )
     if name not in names:
         raise unknown_name(f"method in {path.name}", name, names, f"Write {path.name}:NAME")
     return name

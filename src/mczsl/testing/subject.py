@@ -69,4 +69,4 @@ _never_the_same = count()
 def scores(method: Method, world: World = WORLD) -> Tensor:
     """Scores of all samples against all classes, seen and unseen."""
     classes = world.classes([*world.seen, *world.unseen])
-    return method.scores(torch.from_numpy(world.features), classes).cpu()
+    return method.scores(world.samples, classes).cpu()

@@ -31,6 +31,11 @@ class World:
         """All classes that ever have samples, in order of arrival."""
         return [number for task in self.tasks for number in task]
 
+    @property
+    def samples(self) -> torch.Tensor:
+        """All features, as a copy that a scorer may spoil."""
+        return torch.from_numpy(self.features.copy())
+
     def classes(self, numbers: Sequence[int]) -> ClassSet:
         """These classes with their attributes."""
         rows = [self.attributes[number] for number in numbers]
@@ -45,7 +50,8 @@ class World:
             table[np.setdiff1d(np.arange(len(table)), rows)] = np.nan
         seen = [number for task in self.tasks[: index + 1] for number in task]
         unseen = self.classes(self.unseen if with_unseen else ())
-        return Task(index, TableSamples(table, self.labels, rows), self.classes(seen), unseen)
+        samples = TableSamples(table, self.labels, rows)
+        return Task(index, samples, self.classes(seen), unseen, n_unseen=len(self.unseen))
 
     def relabelled(self, numbers: dict[int, int]) -> World:
         """The same world with other class numbers."""
