@@ -21,14 +21,22 @@ def birds(data_root: Path, semantics: str) -> FeatureDataset:
     return load_dataset("CUB", features="effnetlite0", semantics=semantics, root=data_root)
 
 
-def short_run(dataset: FeatureDataset, protocol: str, **settings: Any) -> Record:
+def short_run(
+    dataset: FeatureDataset, protocol: str, method: str = "mczsl", **settings: Any
+) -> Record:
     config = RunConfig(
         dataset="CUB",
         protocol=protocol,
         tasks=None if protocol == "gzsl" else 5,
+        method=method,
         settings={"hidden": 64, "epochs": 3, **settings},
     )
     return Run(config, dataset).finish()
+
+
+@cache
+def lower_bound(data_root: Path) -> Record:
+    return short_run(birds(data_root, "att"), "dynamic", "sequential", epochs=10)
 
 
 @pytest.mark.parametrize("protocol", ["gzsl", "fixed", "dynamic"])
@@ -69,3 +77,30 @@ def test_a_memory_keeps_what_the_lower_bound_forgets(data_root: Path) -> None:
     forgotten = short_run(dataset, "dynamic", calibration="none", memory="none")
     assert remembered["forgetting"] < forgotten["forgetting"] - 3
     assert remembered["mSA"] > forgotten["mSA"]
+
+
+def test_a_gem_forgets_less_than_the_lower_bound(data_root: Path) -> None:
+    record = short_run(birds(data_root, "att"), "dynamic", "agem", epochs=10)
+    assert record["mH"] > 10 * CHANCE
+    assert record["forgetting"] < lower_bound(data_root)["forgetting"]
+
+
+@pytest.mark.parametrize("method", ["nm_zsl", "seq_cvae", "cvae_res"])
+def test_other_systems_are_above_the_lower_bound(data_root: Path, method: str) -> None:
+    record = short_run(birds(data_root, "att"), "dynamic", method)
+    assert record["mH"] > lower_bound(data_root)["mH"]
+    assert record["ausuc"] > lower_bound(data_root)["ausuc"]
+
+
+def test_aligned_auto_encoders_are_above_the_lower_bound(data_root: Path) -> None:
+    sides, parts = ("feature", "attribute"), ("encoder", "decoder")
+    narrow = {f"{side}_{part}": 64 for side in sides for part in parts}
+    config = RunConfig(
+        dataset="CUB",
+        protocol="dynamic",
+        tasks=5,
+        method="cada_res",
+        settings={**narrow, "epochs": 6, "rate": 2e-3},
+    )
+    record = Run(config, birds(data_root, "att")).finish()
+    assert record["mH"] > lower_bound(data_root)["mH"]
