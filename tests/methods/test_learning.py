@@ -14,8 +14,12 @@ from tests.worlds import EASY
 GUESSING = 100 / 18 / 6  # AUSUC in percent: 18 seen classes, 6 unseen ones
 # Small nets, trained long enough for so few samples.
 NARROW: dict[str, Any] = {"hidden": 64, "epochs": 60, "rate": 3e-3}
-CADA = {
-    f"{kind}_{part}": 64 for kind in ("feature", "attribute") for part in ("encoder", "decoder")
+CVAE: dict[str, Any] = {"hidden": 64, "latent": 8, "epochs": 60}
+CADA: dict[str, Any] = {
+    **{
+        f"{side}_{part}": 64 for side in ("feature", "attribute") for part in ("encoder", "decoder")
+    },
+    **{"latent": 16, "epochs": 60, "rate": 1e-3},
 }
 SETTINGS: dict[str, dict[str, Any]] = {
     "mczsl": {"hidden": 64},
@@ -24,8 +28,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "sequential": NARROW,
     "agem": NARROW,
     "eszsl": {},
-    **dict.fromkeys(("seq_cvae", "cvae_res"), {"hidden": 64, "latent": 8, "epochs": 60}),
-    **dict.fromkeys(("seq_cada", "cada_res"), {**CADA, "latent": 16, "epochs": 60, "rate": 1e-3}),
+    "seq_cvae": CVAE,
+    "cvae_res": CVAE,
+    "seq_cada": CADA,
+    "cada_res": CADA,
 }
 
 
