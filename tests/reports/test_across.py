@@ -13,7 +13,7 @@ def test_seconds_are_divided_by_those_of_the_base_row() -> None:
     table = time_table(
         made_up([("A", 0, fast), ("A", 1, record(train_seconds=8.0)), ("B", 0, slow)]), "A"
     )
-    assert [[cell.value for cell in row] for row in table.rows] == [["A", 1.0], ["B", 5.0]]
+    assert [[cell.value for cell in row] for row in table.rows] == [["A", 1.0], ["B", 7.5]]
     assert [column.full_name for column in table.columns] == [
         "method",
         "data/res101/att, fixed continual GZSL",

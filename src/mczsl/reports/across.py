@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from operator import itemgetter
 
 from mczsl.errors import unknown_name
@@ -27,10 +26,10 @@ def harmonic_table(experiments: Iterable[Results]) -> Table:
 
 
 def time_table(results: Results, base: str) -> Table:
-    """The training time of every method, in multiples of that of ``base``."""
+    """The training time of every method, of its quickest run, in multiples of that of ``base``."""
     found: dict[Column, dict[str, Cell]] = {}
     for column, groups in _columns(results).items():
-        seconds = {group.label: group.figure(itemgetter("train_seconds")) for group in groups}
+        seconds = {group.label: group.seconds() for group in groups}
         if base not in seconds:
             raise unknown_name(f"row of {results.name}", base, seconds)
         found[column] = {label: _over(cell, seconds[base]) for label, cell in seconds.items()}
@@ -48,7 +47,7 @@ def _columns(results: Results) -> _Columns:
 def _over(cell: Cell, unit: Cell) -> Cell:
     if cell.number is None or not unit.number:
         return Cell(None)
-    return replace(cell, value=cell.number / unit.number, deviation=None)
+    return Cell(cell.number / unit.number)
 
 
 def _table(

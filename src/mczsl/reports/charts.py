@@ -122,7 +122,7 @@ def _time(
         return ""
     series = []
     for group in groups:
-        seconds, harmonic = group.figure(itemgetter("train_seconds")), group.figure(_mean_harmonic)
+        seconds, harmonic = group.seconds(), group.figure(_mean_harmonic)
         if isinstance(seconds.value, float) and isinstance(harmonic.value, float):
             tip = f"{group.label}: {seconds.text()} s, mH {harmonic.text()}"
             point = Point(seconds.value, harmonic.value, harmonic.deviation, tip)
