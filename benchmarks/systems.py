@@ -16,8 +16,8 @@ from mczsl.data import FeatureDataset
 from mczsl.runs.config import RunConfig
 from mczsl.runs.loop import Run
 
-SYSTEMS = ("mczsl", "nm_zsl", "cvae_res", "cada_res", "sequential", "agem", "eszsl")
-CONTINUAL = (*SYSTEMS, "seq_cvae", "seq_cada", "joint")
+SYSTEMS = ("mczsl", "nm_zsl", "cvae_res", "cada_res", "sequential", "eszsl")
+CONTINUAL = (*SYSTEMS, "agem", "seq_cvae", "seq_cada", "joint")
 PUBLISHED = ("cvae_res", "cada_res", "mczsl")
 _SLICE = 1.0  # seconds that a system goes on for before another one has its turn
 
