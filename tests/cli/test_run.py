@@ -54,12 +54,12 @@ def test_options_reach_the_run(tmp_path: Path) -> None:
         *("run", "--dataset", SMALL, "--protocol", "dynamic", "--tasks", "3"),
         *("--seed", "5", "--memory-seed", "6", "--split-seed", "7", "--order-seed", "8"),
         *("--candidates", "restricted", "--memory-per-class", "3", "--threads", "1"),
-        *("--method", "sequential", "--set", "rate=0.125", "--set", "epochs=1", "--json"),
+        *("--method", "nm_zsl", "--set", "rate=0.125", "--set", "epochs=1", "--json"),
     )
     assert done.code == 0, done.stderr
     record = json.loads(done.stdout)
     assert record["seeds"] == {"training": 5, "memory": 6, "image_split": 7, "class_order": 8}
-    assert (record["method"], record["config"]["rate"]) == ("sequential", 0.125)
+    assert (record["method"], record["config"]["rate"]) == ("nm_zsl", 0.125)
     assert (record["candidates"], len(record["tasks"])) == ("restricted", 3)
     assert (record["memory_capacity"], record["threads"]) == (24, 1)
 

@@ -25,7 +25,7 @@ class ClassNorm(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """(n, width) -> (n, width)."""
-        hidden = hidden.float()  # statistics of bfloat16 would be too rough
+        hidden = hidden.to(self.mean.dtype)  # statistics of bfloat16 would be too rough
         mean, variance = self.mean, self.variance
         if self.training and len(hidden) > 1:
             variance, mean = torch.var_mean(hidden, dim=0)

@@ -43,7 +43,7 @@ class ScaledNorm(nn.Module):
         if self.over == "features":
             normalise: Callable[[Tensor, Tensor, Tensor], Tensor] = _OverFeatures.apply
             return normalise(hidden, self.alpha, self.beta)
-        hidden = hidden.float()  # statistics of bfloat16 would be too rough
+        hidden = hidden.to(self.mean.dtype)  # statistics of bfloat16 would be too rough
         if self.training and len(hidden) > 1:
             variance, mean = torch.var_mean(hidden, dim=0, correction=0)
             with torch.no_grad():
