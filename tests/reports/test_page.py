@@ -31,7 +31,7 @@ def test_a_page_has_text_tables_pictures_and_commands(
     results_folder: ResultFolder, tmp_path: Path
 ) -> None:
     text = render(TEMPLATE, read_results(results_folder), tmp_path)
-    assert text.startswith("# By hand\n#### All settings at a glance: figure mH")
+    assert text.startswith("# By hand\n#### A test: figure mH")
     assert "\n### A test: setting fixed continual GZSL" in text
     assert "| MCZSL |" in text
     assert "$ mczsl bench table2 tasks memory ablation" in text

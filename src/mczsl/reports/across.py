@@ -15,14 +15,16 @@ _Columns = dict[Column, list[Group]]
 def harmonic_table(experiments: Iterable[Results]) -> Table:
     """The mH of every method in these experiments: all of their tables at a glance."""
     found: dict[Column, dict[str, Cell]] = {}
+    titles = []
     for results in experiments:
+        titles.append(results.title)
         for column, groups in _columns(results).items():
             cells = [group.figure(itemgetter("mH")) for group in groups]
             complete = [all(run.state.state == "finished" for run in g.runs) for g in groups]
             marked = ranked(cells, complete, higher_is_better=True)
             own = found.setdefault(column, {})
             own |= {group.label: cell for group, cell in zip(groups, marked, strict=True)}
-    return _table("overview", "All settings at a glance", {"figure": "mH"}, found)
+    return _table("overview", "; ".join(titles), {"figure": "mH"}, found)
 
 
 def time_table(results: Results, base: str) -> Table:
