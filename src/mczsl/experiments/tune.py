@@ -155,8 +155,8 @@ def whole_numbers(config: RunConfig, space: Space) -> set[str]:
     """Those of the settings that are whole numbers; a wrong name or value is told here."""
     method = get_method(config.method)
     fields = method.Config.model_fields
-    for key in space.keys() - fields.keys():
-        raise unknown_name(f"setting of {config.method}", key, fields)
+    if unknown := [key for key in space if key not in fields]:
+        raise unknown_name(f"setting of {config.method}", unknown[0], fields)
     whole = {key for key in space if fields[key].annotation in (int, int | None)}
     for key, values in space.items():
         if isinstance(values, tuple) and key in whole:

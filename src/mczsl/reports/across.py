@@ -20,8 +20,7 @@ def harmonic_table(experiments: Iterable[Results]) -> Table:
         titles.append(results.title)
         for column, groups in _columns(results).items():
             cells = [group.figure(itemgetter("mH")) for group in groups]
-            complete = [all(run.state.state == "finished" for run in g.runs) for g in groups]
-            marked = ranked(cells, complete, higher_is_better=True)
+            marked = ranked(cells, [group.complete for group in groups], higher_is_better=True)
             own = found.setdefault(column, {})
             own |= {group.label: cell for group, cell in zip(groups, marked, strict=True)}
     return _table("overview", "; ".join(titles), {"figure": "mH"}, found)

@@ -111,6 +111,11 @@ class Group:
         """The records of the runs that are finished."""
         return [run.state.record for run in self.runs if run.state.record is not None]
 
+    @property
+    def complete(self) -> bool:
+        """Whether all of its runs are finished; only then it competes with others."""
+        return all(run.state.state == "finished" for run in self.runs)
+
     def figure(self, value: Value) -> Cell:
         """Mean and sample deviation of what the records say."""
         found = [value(record) for record in self.records]
@@ -215,7 +220,7 @@ def _method_table(results: Results, facts: dict[str, str], groups: list[Group]) 
     columns = {Column("method"): [Cell(group.label) for group in groups]}
     if results.show == "memory":
         columns[Column("memory")] = [Cell(group.condition("memory_capacity")) for group in groups]
-    complete = [all(run.state.state == "finished" for run in group.runs) for group in groups]
+    complete = [group.complete for group in groups]
     for name, key in _METRICS.items():
         cells = [group.figure(itemgetter(key)) for group in groups]
         if any(cell.value is not None for cell in cells) or name == "mH":
