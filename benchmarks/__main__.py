@@ -14,7 +14,16 @@ import torch
 from benchmarks import plots
 from benchmarks.timing import seconds
 
-NAMES = ("step", "training", "prediction", "growth", "estimator", "paper_runs", "systems")
+NAMES = (
+    "step",
+    "training",
+    "prediction",
+    "growth",
+    "estimator",
+    "paper_runs",
+    "systems",
+    "systems_dynamic",
+)
 OUT = Path("bench")
 
 

@@ -7,8 +7,10 @@ import signal
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +64,7 @@ def test_tensors_that_share_memory_or_are_views(tmp_path: Path) -> None:
 
 
 def test_a_new_save_replaces_the_old_and_leaves_nothing_behind(folder: Path) -> None:
-    (folder / ".weights-0.safetensors.x.partial").write_bytes(b"from a save that was killed")
+    (folder / f".weights-{'0' * 16}.safetensors.x.partial").write_bytes(b"a save that was killed")
     (folder / "notes.txt").write_text("the user's own")
     new = Stored({"x": torch.ones(2)}, {"n": 1})
     save(folder, "model", new)
@@ -73,6 +75,72 @@ def test_a_new_save_replaces_the_old_and_leaves_nothing_behind(folder: Path) -> 
         "notes.txt",
         "weights",
     ]
+
+
+def test_what_the_user_keeps_beside_it_stays(folder: Path) -> None:
+    own = {"weights-best.safetensors", ".mine.partial", "README.md"}
+    for name in own:
+        (folder / name).write_bytes(b"the user's own")
+    save(folder, "model", Stored({"x": torch.ones(2)}, {}))
+    assert own <= {path.name for path in folder.iterdir()}
+
+
+def test_saves_at_the_same_time_leave_one_of_them_whole(tmp_path: Path) -> None:
+    """Each would take the other's new weights for old ones."""
+
+    def save_often(number: int) -> None:
+        for turn in range(20):
+            numbers = torch.full((50,), float(10 * turn + number))
+            save(tmp_path, "model", Stored({"x": numbers}, {"x": 10 * turn + number}))
+            stored = load(tmp_path, "model")  # while the others save
+            assert (stored.tensors["x"] == stored.values["x"]).all()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(save_often, range(4)))
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_lock_keeps_other_threads_out_and_may_be_nested(tmp_path: Path) -> None:
+    waited, order = threading.Event(), []
+
+    def second() -> None:
+        with storage.locked(tmp_path, waited.set):
+            order.append("second")
+
+    with storage.locked(tmp_path), storage.locked(tmp_path / "."):
+        other = threading.Thread(target=second)
+        other.start()
+        assert waited.wait(60)
+        order.append("first")
+    other.join()
+    assert order == ["first", "second"]
+
+
+def test_new_files_have_the_usual_permissions_and_old_ones_keep_theirs(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        storage.write_atomically(tmp_path / "new", b"")
+        (tmp_path / "old").touch()
+        (tmp_path / "old").chmod(0o604)
+        storage.write_atomically(tmp_path / "old", b"changed")
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert modes == {"new": 0o640, "old": 0o604}
+
+
+def test_output_goes_where_a_link_leads_and_into_a_pipe(tmp_path: Path) -> None:
+    link, real, pipe = tmp_path / "link", tmp_path / "real", tmp_path / "pipe"
+    link.symlink_to(real)
+    storage.write_output(link, b"behind the link")
+    assert link.is_symlink()
+    assert real.read_bytes() == b"behind the link"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(pipe.read_bytes)
+        storage.write_output(pipe, b"through the pipe")
+        assert read.result() == b"through the pipe"
+    assert pipe.is_fifo()
 
 
 @pytest.fixture(scope="module")

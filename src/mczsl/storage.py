@@ -8,12 +8,16 @@ replaced last, in one step: at any instant it names a complete file.
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
 import re
-import tempfile
-from collections.abc import Mapping
+import secrets
+import stat
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +30,11 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_WEIGHTS = r"weights-[0-9a-f]{16}\.safetensors"
+# What earlier saves left: their weights, and half a file if one of them was killed.
+_LEFT_BEHIND = re.compile(rf"{_WEIGHTS}|\.({_WEIGHTS}|manifest\.json|README\.md)\..+\.partial")
+_TRIES = 5  # to read a folder that others write to
+_held = threading.local()
 
 
 @dataclass(frozen=True)
@@ -53,25 +62,72 @@ def save(folder: Path, kind: str, stored: Stored) -> None:
         "values": stored.values,
     }
     manifest["sha256"] = _own_digest(manifest)
-    write_atomically(folder / weights, blob)
-    write_atomically(folder / MANIFEST, json.dumps(manifest, indent=1, allow_nan=False).encode())
-    # What earlier saves left: their weights, and half a file if one of them was killed.
-    for stale in (*folder.glob("weights-*.safetensors"), *folder.glob(".*.partial")):
-        if stale.name != weights:
-            stale.unlink(missing_ok=True)
+    content = json.dumps(manifest, indent=1, allow_nan=False).encode()
+    _make_folder(folder)
+    with locked(folder):  # or another save would take the new weights for old ones
+        write_atomically(folder / weights, blob)
+        write_atomically(folder / MANIFEST, content)
+        for path in folder.iterdir():
+            if _LEFT_BEHIND.fullmatch(path.name) and path.name != weights:
+                path.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(folder: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
+    """Be the only thread of all processes that changes a folder; ``waiting`` is told of others.
+
+    May be nested. Reading needs no lock.
+    """
+    mine: set[str] = _held.__dict__.setdefault("folders", set())
+    place = os.path.realpath(folder)
+    if place in mine or not folder.is_dir():
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(handle, waiting)
+        mine.add(place)
+        yield
+    finally:
+        mine.discard(place)
+        os.close(handle)
+
+
+def _lock(handle: int, waiting: Callable[[], None] | None) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        if waiting is not None:
+            waiting()
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    except OSError:
+        pass  # a file system without locks: a single writer is safe there
 
 
 def load(folder: Path, kind: str) -> Stored:
     """Read a folder that :func:`save` wrote, and verify every byte of it."""
     from safetensors.torch import load as tensors_from_bytes
 
-    manifest = read_manifest(folder, kind)
+    manifest, blob = _read(folder, kind)
     weights = manifest["weights"]
-    blob = _verified(folder, weights["name"], weights["sha256"])
     try:
         return Stored(tensors_from_bytes(blob), manifest["values"])
     except Exception as error:  # whatever a stranger's bytes make the parser raise
         raise StorageError(f"{folder / weights['name']}: holds no tensors ({error})") from None
+
+
+def _read(folder: Path, kind: str) -> tuple[dict[str, Any], bytes]:
+    """A manifest and the bytes that it names, even while others save into the folder."""
+    manifest = read_manifest(folder, kind)
+    for _ in range(_TRIES):
+        weights = manifest["weights"]
+        try:
+            return manifest, _verified(folder, weights["name"], weights["sha256"])
+        except StorageError:
+            before, manifest = manifest, read_manifest(folder, kind)
+            if manifest == before:
+                raise
+    raise StorageError(f"{folder}: is saved all the time; try again")
 
 
 def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
@@ -103,23 +159,44 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that it is whole or not there, even if power fails in the middle."""
-    temporary = None
+    _make_folder(path.parent)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(".partial", f".{path.name}.", path.parent)
+        # With the permissions that any new file gets here, or with those of the old one.
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         with os.fdopen(handle, "wb") as file:
+            if path.is_file():
+                os.fchmod(handle, stat.S_IMODE(path.stat().st_mode))
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
         os.replace(temporary, path)
         folder = os.open(path.parent, os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)
     except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
         raise StorageError(f"{path}: cannot be written: {why_not_written(error)}") from error
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Write what a user wants to have at ``path``: behind a link, or into a pipe or device."""
+    if not path.exists() or path.is_file() or path.is_dir():
+        write_atomically(Path(os.path.realpath(path)), content)
+        return
+    try:
+        with path.open("wb") as file:
+            file.write(content)
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be written: {why_not_written(error)}") from error
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot be written: {why_not_written(error)}") from error
 
 
 def why_not_written(error: OSError) -> str:

@@ -90,6 +90,16 @@ def test_only_npz_is_written(folder: Path, tmp_path: Path) -> None:
         encode_images(folder, MeanColour()).save(tmp_path / "features.csv")
 
 
+def test_a_json_of_something_else_is_not_overwritten(folder: Path, tmp_path: Path) -> None:
+    encoded = encode_images(folder, MeanColour())
+    encoded.save(tmp_path / "mine.npz")
+    encoded.save(tmp_path / "mine.npz")  # over its own is fine
+    (tmp_path / "notes.json").write_text("{}")
+    with pytest.raises(ConfigError, match=r"notes\.json: belongs to something else.*another name"):
+        encoded.save(tmp_path / "notes.npz")
+    assert (tmp_path / "notes.json").read_text() == "{}"
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_a_table_of_paths_gives_the_same(folder: Path, delimiter: str) -> None:
     rows = [("path", "label")]

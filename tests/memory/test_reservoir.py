@@ -201,3 +201,15 @@ def test_room_that_is_given_back_is_not_filled_by_the_newest() -> None:
     assert sizes[:4] == [20] * 4
     assert 20 <= sizes[4] < 40, "there are no samples of the past to fill the room with"
     assert sizes[-1] == 40, "by and by it is full again"
+
+
+def test_a_memory_that_was_emptied_fills_again() -> None:
+    before = Reservoir(4, WIDTH)
+    before.add(samples("random"))
+    emptied = Reservoir(0, WIDTH)
+    emptied.load_state(before.state())
+    assert len(emptied) == 0
+    again = Reservoir(4, WIDTH)
+    again.load_state(emptied.state())
+    again.add(samples("counted"))
+    assert len(again) == 4

@@ -192,7 +192,7 @@ def report(
     elif suffix == "html":
         from mczsl.reports.html import render_html
 
-        storage.write_atomically(out, render_html(experiments).encode())
+        storage.write_output(out, render_html(experiments).encode())
     else:
         from mczsl.reports.formats import FORMATS
         from mczsl.reports.tables import make_tables
@@ -200,7 +200,7 @@ def report(
         if suffix not in FORMATS:
             raise unknown_name("kind of report", suffix, ["html", *FORMATS])
         tables = [table for results in experiments for table in make_tables(results)]
-        storage.write_atomically(out, FORMATS[suffix](tables).encode())
+        storage.write_output(out, FORMATS[suffix](tables).encode())
     print(f"report: {out}")
 
 

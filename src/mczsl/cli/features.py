@@ -39,9 +39,9 @@ def features(
     where it stopped and new pictures cost only themselves.
     """
     from mczsl.encoders.backbones import load_backbone
-    from mczsl.encoders.images import encode_images, require_npz
+    from mczsl.encoders.images import encode_images, require_place
 
-    require_npz(out)
+    require_place(out)
     network = load_backbone(backbone, scaling)
     with watch_count("pictures") as progress:
         encoded = encode_images(

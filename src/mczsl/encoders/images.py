@@ -82,7 +82,7 @@ class EncodedPictures:
 
     def save(self, path: Path) -> None:
         """Write ``path`` (.npz) and, beside it, a .json that says how the features were made."""
-        require_npz(path)
+        require_place(path)
         pictures = self.pictures
         record = self.metadata | {
             "features_file": path.name,
@@ -137,10 +137,16 @@ def encode_images(
     return EncodedPictures(usable, np.stack([known[key] for key in keys]), network.describe())
 
 
-def require_npz(path: Path) -> None:
+def require_place(path: Path) -> None:
     """Refuse a name that the features cannot be stored under, before they are computed."""
     if path.suffix != ".npz":
         raise ConfigError(f"{path}: features are stored as .npz; give the file that ending")
+    beside = path.with_suffix(".json")
+    if beside.exists() and b'"features_file"' not in beside.read_bytes():
+        raise ConfigError(
+            f"{beside}: belongs to something else, and how the features were made would be written "
+            "there; choose another name"
+        )
 
 
 def find_pictures(source: Path) -> Pictures:

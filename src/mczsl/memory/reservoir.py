@@ -7,7 +7,8 @@ sample itself, a sample that is offered twice counts once.
 
 If room is given back, samples of the past that would belong there now are gone. New ones alone must
 not fill it, so what is not below the lowest priority ever turned away stays out: the sample is
-uniform all the while, and whole again as soon as enough has been offered.
+uniform all the while, and whole again as soon as enough has been offered. Without any room nothing
+of the past is left that a sample could be uniform over, and a new one begins.
 """
 
 import math
@@ -41,6 +42,8 @@ class Reservoir(Memory):
         order = np.argsort(priority)
         order = order[priority[order] < self._turned_away]
         kept, refused = order[: self.room], order[self.room :]
-        if len(refused):
+        if not self.room:
+            self._turned_away = math.inf
+        elif len(refused):
             self._turned_away = float(priority[refused[0]])
         return np.sort(kept)

@@ -46,7 +46,7 @@ def render_page(template: Path, experiments: list[Results], out: Path) -> None:
         raise ConfigError(f"{template}: cannot be read: {error.strerror}") from None
     except jinja2.TemplateError as error:
         raise ConfigError(f"{template}: {error}") from None
-    storage.write_atomically(out, text.encode())
+    storage.write_output(out, text.encode())
 
 
 class _Parts:
