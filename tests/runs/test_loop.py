@@ -33,7 +33,7 @@ ARGUMENTS = (
 FIELDS = {
     *("dataset", "features", "semantics", "protocol", "method", "calibration", "candidates"),
     *("seeds", "config", "mSA", "mUA", "mH", "tasks", "forgetting", "ausuc", "train_seconds"),
-    *("total_seconds", "peak_memory_mb", "fingerprint", "version"),
+    *("total_seconds", "peak_memory_mb", "fingerprint", "version", "code"),
 }
 TIMES = ("train_seconds", "total_seconds", "peak_memory_mb")
 

@@ -25,6 +25,7 @@ _CONDITIONS = (
     "memory_capacity",
     "fingerprint",
     "version",
+    "code",
 )
 
 

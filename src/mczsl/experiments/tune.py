@@ -16,9 +16,9 @@ from mczsl import storage
 from mczsl.data import FeatureDataset, load_dataset
 from mczsl.data.validation import number_of_folds, validation_dataset
 from mczsl.errors import ConfigError, DivergedError, StorageError, unknown_name
-from mczsl.methods import available_methods, get_method, make_config
+from mczsl.methods import get_method, make_config
 from mczsl.protocols.fixed import split_images
-from mczsl.runs.code_version import code_version
+from mczsl.runs.code_version import code_if_known
 from mczsl.runs.config import RunConfig
 from mczsl.runs.interrupts import catch_signals
 from mczsl.runs.loop import Run
@@ -107,12 +107,11 @@ class _Notebook:
     def __init__(
         self, path: Path, config: RunConfig, space: Space, folds: Sequence[FeatureDataset]
     ):
-        code = code_version(config.method) if config.method in available_methods() else None
         asked = {
             "config": config.model_dump(mode="json", exclude={"data_root"}),
             "space": space,
             "data": [fold.fingerprint for fold in folds],
-            "code": code,
+            "code": code_if_known(config.method),
         }
         self._path, self._asked = path, json.loads(json.dumps(asked))
         self._tried: list[Trial] = []

@@ -28,6 +28,11 @@ def code_version(method: str) -> str:
     return f"{mczsl.__version__}+{digest.hexdigest()[:12]}"
 
 
+def code_if_known(method: str) -> str | None:
+    """The same; None for a method that is in no file."""
+    return code_version(method) if method in available_methods() else None
+
+
 def _reached(modules: set[str]) -> set[str]:
     """These modules and all of the package that they import, directly or not."""
     found: set[str] = set()

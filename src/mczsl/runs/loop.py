@@ -17,10 +17,10 @@ from mczsl.data import FeatureDataset, load_dataset
 from mczsl.errors import ConfigError, DivergedError, StorageError
 from mczsl.evaluation.calibration import build_method
 from mczsl.evaluation.stage import StageResult, evaluate
-from mczsl.methods import available_methods, get_method, make_config
+from mczsl.methods import get_method, make_config
 from mczsl.methods.base import Progress, Setting, State
 from mczsl.protocols import make_plan
-from mczsl.runs.code_version import code_version
+from mczsl.runs.code_version import code_if_known
 from mczsl.runs.config import RunConfig
 from mczsl.runs.interrupts import Interrupted, catch_signals
 from mczsl.runs.record import Record, Status, make_record, write_record
@@ -168,7 +168,7 @@ class Run:
             "fingerprint": self.dataset.fingerprint,
             "run": self._identity(),
             "version": mczsl.__version__,
-            "code": self._code(),
+            "code": code_if_known(self.config.method),
             "threads": torch.get_num_threads(),
             "method": state.values,
             "results": [_without_nan(asdict(result)) for result in self.results],
@@ -200,7 +200,7 @@ class Run:
                 f"{out}: {RUN_FILE} was changed since the checkpoint was made; undo that, or start "
                 "a new run"
             )
-        if values["code"] != self._code():
+        if values["code"] != code_if_known(self.config.method):
             raise StorageError(
                 f"{out}: this run was begun with other code; go back to that, or start a new run"
             )
@@ -208,11 +208,6 @@ class Run:
         self.method.load_state(State(dict(stored.tensors), values["method"]))
         self.results = [StageResult(**_with_nan(result)) for result in values["results"]]
         self.train_seconds, self.total_seconds = values["train_seconds"], values["total_seconds"]
-
-    def _code(self) -> str | None:
-        """What the run executes, defaults included; None for a method that is in no file."""
-        name = self.config.method
-        return code_version(name) if name in available_methods() else None
 
     def _identity(self) -> dict[str, Any]:
         """What decides the result; where the data lie does not."""

@@ -21,6 +21,7 @@ from mczsl.evaluation.metrics import forgetting
 from mczsl.evaluation.stage import StageResult
 from mczsl.methods.base import Method
 from mczsl.protocols import Plan
+from mczsl.runs.code_version import code_if_known
 from mczsl.runs.config import RunConfig
 
 Record = dict[str, Any]
@@ -81,6 +82,7 @@ def make_record(
         "device": config.device,
         "fingerprint": dataset.fingerprint,
         "version": mczsl.__version__,
+        "code": code_if_known(config.method),
         "torch": torch.__version__,
         "platform": platform.platform(),
         "run": config.model_dump(mode="json"),
