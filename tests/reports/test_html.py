@@ -151,6 +151,7 @@ def test_another_run_shows_another_inside(page: "Page") -> None:
     assert page.locator("#map").inner_html() != before
     assert page.locator("#worst tbody tr").count() == 10
     assert "after task 2" in page.locator("#worst caption").inner_text()
+    assert "distance left for calibration, not a result" in page.locator("#left").inner_text()
 
 
 def test_charts_of_every_kind_are_there(page: "Page") -> None:
