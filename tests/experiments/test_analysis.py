@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mczsl.evaluation.metrics import harmonic_mean
 from mczsl.experiments.analysis import ANALYSIS, Analysis
 from mczsl.experiments.folder import read_json
 from mczsl.runs.config import RunConfig
@@ -18,8 +19,16 @@ QUICK = {
 }
 
 
-def analysed(folder: Path, protocol: str, method: str, dataset: str = SMALL) -> tuple[Run, dict]:
-    config = RunConfig(dataset=dataset, protocol=protocol, method=method, settings=QUICK[method])
+def analysed(
+    folder: Path, protocol: str, method: str, dataset: str = SMALL, candidates: str = "joint"
+) -> tuple[Run, dict]:
+    config = RunConfig(
+        dataset=dataset,
+        protocol=protocol,
+        method=method,
+        settings=QUICK[method],
+        candidates=candidates,
+    )
     run = Run(config)
     analysis = Analysis(run, folder)
 
@@ -42,12 +51,26 @@ def test_curve_and_worst_classes_belong_to_the_last_task_that_counts(
     assert found["curve"]["here"] == [round(100 * result.seen, 2), round(100 * result.unseen, 2)]
     area = np.trapezoid(found["curve"]["seen"], found["curve"]["unseen"]) / 100
     assert area == pytest.approx(100 * result.ausuc, abs=2)
+    best = max(map(harmonic_mean, found["curve"]["seen"], found["curve"]["unseen"]))
+    assert found["curve"]["best_H"] >= round(100 * result.harmonic, 2)
+    assert best - 0.02 <= found["curve"]["best_H"] < best + 5  # the curve leaves out some points
     accuracies = [entry["accuracy"] for entry in found["worst"]]
     assert accuracies == sorted(accuracies)
     for entry in found["worst"]:
         assert entry["class"] in run.dataset.class_names
         assert entry["accuracy"] + sum(share for _, share in entry["taken_for"]) <= 100.2
         assert entry["class"] not in [name for name, _ in entry["taken_for"]]
+
+
+def test_the_best_offset_is_not_for_restricted_candidates(tmp_path: Path) -> None:
+    run, found = analysed(tmp_path, "gzsl", "eszsl", candidates="restricted")
+    (result,) = run.results
+    assert found["curve"]["here"] == [round(100 * result.seen, 2), round(100 * result.unseen, 2)]
+    assert "best_H" not in found["curve"]
+    names, known = run.dataset.class_names, {entry["class"]: entry for entry in found["worst"]}
+    unseen = {names[number] for number in run.plan.stages[0].unseen}
+    for name, entry in known.items():
+        assert {(other in unseen) for other, _ in entry["taken_for"]} <= {name in unseen}
 
 
 def test_the_map_has_every_stage_with_its_classes(tmp_path: Path) -> None:

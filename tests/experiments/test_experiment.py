@@ -82,6 +82,29 @@ def test_a_wrong_file_says_where(tmp_path: Path, text: str, told: str) -> None:
     assert told in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "change", [{"method": "eszsl"}, {"preset": "paper"}, {"settings": {"hidden": 8}}], ids=str
+)
+def test_one_label_for_different_settings_is_refused(change: dict) -> None:
+    variants = [{"label": "Mine", "method": "mczsl"}, {"label": "Mine", "method": "mczsl"} | change]
+    with pytest.raises(ConfigError, match="both called 'Mine'; give each a label of its own"):
+        experiment(variants=variants)
+
+
+@pytest.mark.parametrize("change", [{"candidates": "restricted"}, {"memory_per_class": 1}], ids=str)
+def test_what_tables_tell_apart_may_share_a_label(change: dict) -> None:
+    assert len(list(experiment(variants=["mczsl", {"method": "mczsl"} | change]).runs())) == 2
+
+
+def test_a_memory_of_its_own_is_not_overruled_in_silence() -> None:
+    own = {"method": "mczsl", "memory_per_class": 50}
+    told = r"test: memory_per_class: .* 'mczsl' has a memory_per_class of its own \(50\); leave out"
+    with pytest.raises(ConfigError, match=told):
+        experiment(variants=["nm_zsl", own], memory_per_class=[2, 5])
+    sizes = [run.config.memory_per_class for run in experiment(variants=["nm_zsl", own]).runs()]
+    assert sizes == [None, 50]
+
+
 def test_unknown_experiments_and_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="did you mean 'table2'"):
         load_experiment("tabel2")

@@ -72,6 +72,8 @@ def test_a_summary_counts_every_run_once() -> None:
 def test_a_run_is_described_by_what_sets_it_apart() -> None:
     told = describe(result(RunState("waiting"), protocol="fixed", memory_per_class=3))
     assert told == "A on CUB/att, fixed, memory 3 per class, seed 0"
+    told = describe(result(RunState("waiting"), protocol="fixed", candidates="restricted"))
+    assert told == "A on CUB/att, fixed, candidates restricted, seed 0"
 
 
 def test_keys_follow_configuration_data_and_code_but_not_places() -> None:

@@ -59,5 +59,5 @@ def made_up(
         if not isinstance(outcome, RunState):
             names = {key: config[key] for key in ("dataset", "features", "semantics")}
             outcome = RunState("finished", outcome | names)
-        results.append(Result(label, label, "", config, f"{label}{seed}", outcome))
+        results.append(Result(label, label, "", config, f"{label} {config}", outcome))
     return Results("made-up", "Made up", show, reported, "mczsl bench made-up", tuple(results))

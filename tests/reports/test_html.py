@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -150,6 +151,7 @@ def test_another_run_shows_another_inside(page: "Page") -> None:
     assert page.locator("#map").inner_html() != before
     assert page.locator("#worst tbody tr").count() == 10
     assert "after task 2" in page.locator("#worst caption").inner_text()
+    assert "distance left for calibration, not a result" in page.locator("#left").inner_text()
 
 
 def test_charts_of_every_kind_are_there(page: "Page") -> None:
@@ -253,6 +255,32 @@ def test_a_page_of_runs_without_any_analysis() -> None:
     text = render_html([made_up([("A", 0, record())])])
     assert 'id="inside"' not in text
     assert "Made up" in text
+
+
+def test_every_row_has_its_own_look_inside(tmp_path: Path) -> None:
+    """Also those of one label that differ in candidates or memory."""
+    made = made_up(
+        [
+            ("A", 0, record()),
+            ("A", 0, record(), {"candidates": "restricted"}),
+            ("A", 0, record(), {"memory_per_class": 1}),
+        ]
+    )
+    runs = []
+    for number, run in enumerate(made.runs):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "analysis.json").write_text(json.dumps({"number": number}))
+        runs.append(replace(run, folder=folder))
+    text = render_html([replace(made, runs=tuple(runs))])
+    found = re.search(r'id="inside-data">(.*?)</script>', text)
+    assert found
+    where = "data/res101/att, fixed continual GZSL"
+    assert {name: each["number"] for name, each in json.loads(found.group(1)).items()} == {
+        f"A: {where}, candidates joint, seed 0": 0,
+        f"A: {where}, candidates restricted, seed 0": 1,
+        f"A, memory 1: {where}, candidates joint, seed 0": 2,
+    }
 
 
 def test_the_command_of_a_run_is_that_run() -> None:

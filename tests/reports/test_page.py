@@ -64,6 +64,35 @@ def test_a_wrong_template_says_what_is_wrong(
         render(text, read_results(results_folder), tmp_path)
 
 
+def test_each_chart_has_a_picture_that_says_what_it_shows(tmp_path: Path) -> None:
+    runs = [("A", 0, record()), ("A", 0, record(), {"candidates": "restricted"})]
+    text = render('{{ charts("made-up", "H per task") }}', [made_up(runs)], tmp_path)
+    where = "H per task: data/res101/att, fixed continual GZSL"
+    stem = "assets/page-made-up-h-per-task-data-res101-att-fixed-continual-gzsl"
+    assert text.splitlines() == [
+        f"![{where}, candidates joint]({stem}-candidates-joint.svg)",
+        f"![{where}, candidates restricted]({stem}-candidates-restricted.svg)",
+    ]
+    assert len(list((tmp_path / "assets").iterdir())) == 2
+
+
+def test_a_chart_without_such_differences_keeps_its_name(tmp_path: Path) -> None:
+    changes = {"candidates": "restricted", "tasks": 2}
+    runs = [("A", 0, record(), changes), ("B", 0, record(), changes)]
+    text = render('{{ charts("made-up", "H per task") }}', [made_up(runs)], tmp_path)
+    stem = "assets/page-made-up-h-per-task-data-res101-att-fixed-continual-gzsl"
+    assert text == f"![H per task: data/res101/att, fixed continual GZSL]({stem}.svg)"
+
+
+def test_names_that_differ_in_signs_alone_do_not_share_a_picture(tmp_path: Path) -> None:
+    runs = [
+        ("A", 0, record(H=[mH]), {"features": name}) for name, mH in [("a b", 1.0), ("a-b", 2.0)]
+    ]
+    text = render('{{ charts("made-up", "H per task") }}' * 2, [made_up(runs)], tmp_path)
+    assert len(list((tmp_path / "assets").iterdir())) == 2
+    assert text.count("gzsl.svg") == text.count("gzsl-2.svg") == 2
+
+
 def test_a_missing_template_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="No such file"):
         render_page(tmp_path / "none.j2", [], tmp_path / "page.md")

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from mczsl.experiments.folder import RunState
 from mczsl.experiments.results import Result, Results
-from mczsl.reports.tables import Cell, Table, make_tables, mean_cell, ranked
+from mczsl.reports.cells import Cell, mean_cell, ranked
+from mczsl.reports.tables import Table, make_tables
 from tests.reports.made_up import made_up, record
 
 
@@ -126,6 +127,28 @@ def test_h_per_task() -> None:
     assert [cell.text() for cell in by_task.rows[0]] == ["A", "20.00 ± 14.14", "5.00 ± 0.00", "–"]
     assert any("H is not defined there" in note for note in by_task.notes)
     assert not make_tables(made_up([("A", 0, record())], show="tasks"))[1].notes
+
+
+def test_rows_say_their_memory_where_it_differs() -> None:
+    small = record(memory_capacity=10)
+    runs = [("A", 0, record()), ("A", 0, small, {"memory_per_class": 1})]
+    runs += [("Joint", 0, record(memory_capacity=None)), ("B", 0, RunState("waiting"))]
+    (table,) = make_tables(made_up(runs))
+    assert texts(table, "memory") == ["100", "10", "all", "–"]
+    (table,) = make_tables(made_up([("A", 0, record()), ("B", 0, record())]))
+    assert "memory" not in [each.name for each in table.columns]
+
+
+def test_the_upper_bound_is_not_ranked_and_a_small_memory_not_by_itself() -> None:
+    runs = [
+        ("Joint", 0, record(mH=90.0, memory_capacity=None)),
+        ("A", 0, record(mH=60.0)),
+        ("B", 0, record(mH=50.0)),
+        ("A", 0, record(mH=40.0, memory_capacity=10), {"memory_per_class": 1}),
+    ]
+    (table,) = make_tables(made_up(runs))
+    assert [cell.rank for cell in column(table, "mH")] == [0, 1, 2, 0]
+    assert table.notes == ("Joint keeps all samples and is not ranked.",)
 
 
 def test_memory_sizes_compete_apart() -> None:

@@ -20,7 +20,14 @@ from torch.nn.functional import normalize
 from mczsl import storage
 from mczsl.errors import StorageError
 from mczsl.evaluation.calibration import CalibratedMethod
-from mczsl.evaluation.metrics import Outcomes, mean_accuracy, per_class_accuracy, seen_unseen_curve
+from mczsl.evaluation.metrics import (
+    Outcomes,
+    best_offset,
+    harmonic_mean,
+    mean_accuracy,
+    per_class_accuracy,
+    seen_unseen_curve,
+)
 from mczsl.evaluation.stage import compare
 from mczsl.experiments.folder import read_json
 from mczsl.methods.base import Method
@@ -89,7 +96,12 @@ class Analysis:
             before = _read(self._path)
             return {key: before[key] for key in ("curve", "worst") if key in before}
         outcomes = compare(self._run.method, self._run.dataset, stage)
-        return {"curve": _curve(outcomes), "worst": _worst(outcomes, stage, self._run)}
+        joint = self._run.config.candidates == "joint"
+        guesses = outcomes.predictions() if joint else outcomes.restricted_predictions()
+        curve = _curve(outcomes, guesses)
+        if joint and curve is not None:  # between restricted candidates an offset decides nothing
+            curve["best_H"] = _best_harmonic(outcomes)
+        return {"curve": curve, "worst": _worst(outcomes, guesses, stage, self._run)}
 
     def _points(self) -> list[list[int]]:
         places = self._placed(self._directions(self._rows))
@@ -134,29 +146,42 @@ def _some_rows(run: Run) -> Integers:
     return np.sort(numpy_generator(0, "map").choice(rows, _POINTS, replace=False))
 
 
-def _curve(outcomes: Outcomes) -> dict[str, Any] | None:
+def _curve(outcomes: Outcomes, guesses: Integers) -> dict[str, Any] | None:
     """Seen against unseen accuracy in percent, and the point where the method stands."""
     if outcomes.is_seen.all() or not outcomes.is_seen.any():
         return None
     _, seen, unseen = seen_unseen_curve(outcomes)
-    guesses, sides = outcomes.predictions(), (outcomes.is_seen, ~outcomes.is_seen)
-    here = [
-        mean_accuracy(
-            per_class_accuracy(outcomes.labels, guesses, np.unique(outcomes.labels[side]))
-        )
-        for side in sides
-    ]
     kept = np.unique(np.linspace(0, len(seen) - 1, _CURVE_POINTS).astype(int))
     return {
         "seen": (100 * seen[kept]).round(2).tolist(),
         "unseen": (100 * unseen[kept]).round(2).tolist(),
-        "here": [round(100 * accuracy, 2) for accuracy in here],
+        "here": [round(100 * accuracy, 2) for accuracy in _accuracies(outcomes, guesses)],
     }
 
 
-def _worst(outcomes: Outcomes, stage: Stage, run: Run) -> list[dict[str, Any]]:
+def _best_harmonic(outcomes: Outcomes) -> float:
+    """H in percent with the offset that the test samples themselves would pick.
+
+    It says how much calibration leaves to be gained, and is never a result.
+    """
+    guesses = outcomes.predictions(best_offset(outcomes))
+    return round(100 * harmonic_mean(*_accuracies(outcomes, guesses)), 2)
+
+
+def _accuracies(outcomes: Outcomes, guesses: Integers) -> tuple[float, float]:
+    """Seen and unseen accuracy of these guesses."""
+    seen, unseen = (
+        mean_accuracy(
+            per_class_accuracy(outcomes.labels, guesses, np.unique(outcomes.labels[side]))
+        )
+        for side in (outcomes.is_seen, ~outcomes.is_seen)
+    )
+    return seen, unseen
+
+
+def _worst(outcomes: Outcomes, guesses: Integers, stage: Stage, run: Run) -> list[dict[str, Any]]:
     """The classes with the lowest accuracy, and what their samples are taken for."""
-    guesses, names = outcomes.predictions(), run.dataset.class_names
+    names = run.dataset.class_names
     classes = np.unique(outcomes.labels)
     accuracy = per_class_accuracy(outcomes.labels, guesses, classes)
     found = []

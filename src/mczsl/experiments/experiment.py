@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from mczsl.errors import ConfigError, unknown_name
 from mczsl.evaluation.stage import Candidates
@@ -15,6 +22,7 @@ from mczsl.experiments import paper
 from mczsl.methods import use_method
 from mczsl.runs.config import RunConfig
 
+_RECIPE = ("method", "preset", "settings")
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
@@ -86,6 +94,33 @@ class Experiment(_Part):
         if not isinstance(values, Sequence) or isinstance(values, str):
             return values
         return [{key: value} if isinstance(value, str) else value for value in values]
+
+    @field_validator("variants")
+    @classmethod
+    def _one_name_one_recipe(cls, variants: tuple[Variant, ...]) -> tuple[Variant, ...]:
+        """Tables say candidates and memory, but not what else a method was told."""
+        known: dict[str, Variant] = {}
+        for variant in variants:
+            first = known.setdefault(variant.name, variant)
+            if any(getattr(first, key) != getattr(variant, key) for key in _RECIPE):
+                raise ValueError(
+                    f"two variants with different {', '.join(_RECIPE[:-1])} or {_RECIPE[-1]} are "
+                    f"both called {variant.name!r}; give each a label of its own"
+                )
+        return variants
+
+    @field_validator("memory_per_class")
+    @classmethod
+    def _sizes_are_given_once(
+        cls, sizes: tuple[int | None, ...], info: ValidationInfo
+    ) -> tuple[int | None, ...]:
+        own = [v for v in info.data.get("variants", ()) if v.memory_per_class is not None]
+        if own and any(size is not None for size in sizes):
+            raise ValueError(
+                f"all variants go through these sizes, but {own[0].name!r} has a memory_per_class "
+                f"of its own ({own[0].memory_per_class}); leave out one of the two"
+            )
+        return sizes
 
     def runs(self, data_root: Path | None = None) -> Iterator[Planned]:
         """Every run of the grid, once."""
@@ -169,4 +204,6 @@ def _problem(model: type[BaseModel], where: str, item: dict[str, Any]) -> str:
         parts: dict[str, type[BaseModel]] = {"datasets": DatasetChoice, "variants": Variant}
         known = parts.get(str(item["loc"][0]), model).model_fields
         return f"{where}: {unknown_name('key', place.rpartition('.')[2], known)}"
+    if item["type"] == "value_error":  # ours, which says it all
+        return f"{where}: {place}: {item['ctx']['error']}"
     return f"{where}: {place}: {item['msg']} (got {item['input']!r})"

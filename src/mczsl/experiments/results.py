@@ -161,4 +161,6 @@ def describe_config(label: str, config: Mapping[str, Any]) -> str:
     data = "/".join(filter(None, [config["dataset"], config["features"], config["semantics"]]))
     per_class = config["memory_per_class"]
     memory = "" if per_class is None else f", memory {per_class} per class"
-    return f"{label} on {data}, {config['protocol']}{memory}, seed {config['seeds']['training']}"
+    only = ", candidates restricted" if config["candidates"] == "restricted" else ""
+    seed = config["seeds"]["training"]
+    return f"{label} on {data}, {config['protocol']}{memory}{only}, seed {seed}"

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
+from mczsl.evaluation.metrics import harmonic_mean
 from mczsl.experiments.reported import reported
-from mczsl.experiments.results import Results
+from mczsl.experiments.results import Result, Results
+from mczsl.reports.rows import SETTINGS, Ground, Group, grounds, grouped
 from mczsl.reports.svg import Bar, Point, Series, bar_chart, line_chart
-from mczsl.reports.tables import SETTINGS, Facts, Group, data_name, grouped
 
 
 @dataclass(frozen=True)
@@ -24,25 +25,30 @@ class Chart:
 
 def styles(experiments: Iterable[Results]) -> dict[str, int]:
     """The same colour and marker for the same row in all charts."""
-    labels = dict.fromkeys(run.label for results in experiments for run in results.runs)
-    return {label: index for index, label in enumerate(labels)}
+    known = list(experiments)
+    names = dict.fromkeys(run.label for results in known for run in results.runs)
+    for results in known:
+        for _, groups in grouped(results.runs):
+            names |= dict.fromkeys(name for group in groups for name in (group.label, group.name))
+    return {name: index for index, name in enumerate(names)}
 
 
 def make_charts(results: Results, style: dict[str, int]) -> list[Chart]:
     """All charts of an experiment, table by table."""
     found = []
-    for facts, groups in grouped(results):
+    tables = grouped(results.runs)
+    names = grounds(facts for facts, _ in tables)
+    for facts, groups in tables:
         shown = [group for group in groups if group.records]
         for kind, draw in _DRAWN.items():
             if shown and (svg := draw(results, dict(facts), shown, style)):
-                found.append(Chart(kind, chart_title(kind, facts), svg))
+                found.append(Chart(kind, chart_title(kind, names[facts]), svg))
     return found
 
 
-def chart_title(kind: str, facts: Facts) -> str:
+def chart_title(kind: str, ground: Ground) -> str:
     """What is shown, and for which data and setting."""
-    told = dict(facts)
-    return f"{kind}: {data_name(told)}, {told['setting']}"
+    return f"{kind}: {ground.data}, {ground.setting}"
 
 
 def _per_task(
@@ -53,8 +59,11 @@ def _per_task(
     series = []
     for group in groups:
         count = max(len(record["tasks"]) for record in group.records)
-        points = [_point(group, task, _harmonic(task - 1), "task") for task in range(1, count + 1)]
-        series.append(Series(group.label, style[group.label], tuple(filter(None, points))))
+        points = [
+            _point(group, task, _harmonic(task - 1), f"{group.name}, task {task}")
+            for task in range(1, count + 1)
+        ]
+        series.append(Series(group.name, style[group.name], tuple(filter(None, points))))
     last = max((point.x for each in series for point in each.points), default=1)
     ticks = [task for task in range(1, int(last) + 1) if last <= 10 or task == 1 or task % 5 == 0]
     return line_chart("H after every task", series, "task", "H in %", x_ticks=ticks)
@@ -67,8 +76,9 @@ def _memory(
         return ""
     lines: dict[str, list[Point]] = {}
     for group in groups:
-        size = group.runs[0].config["memory_per_class"]
-        point = _point(group, size or 0, _mean_harmonic, "memory per class")
+        size = group.memory_per_class or 0
+        tip = f"{group.label}, memory per class {size}"
+        point = _point(group, size, _mean_harmonic, tip)
         if point is not None:
             lines.setdefault(group.label, []).append(point)
     series = [Series(name, style[name], tuple(sorted(points))) for name, points in lines.items()]
@@ -88,7 +98,7 @@ def _ablation(
         cell = group.figure(_mean_harmonic)
         if isinstance(cell.value, float):
             row = paper.rows.get(group.runs[0].reported, {}) if paper else {}
-            bars.append(Bar(group.label, cell.value, cell.deviation, row.get("mH")))
+            bars.append(Bar(group.name, cell.value, cell.deviation, row.get("mH")))
     has_reported = any(bar.reported is not None for bar in bars)
     label = f"mH in %{'; ring: reported (ResNet-101)' if has_reported else ''}"
     return bar_chart("mH with parts left out", bars, label)
@@ -97,22 +107,45 @@ def _ablation(
 def _seen_unseen(
     results: Results, facts: dict[str, str], groups: Sequence[Group], style: dict[str, int]
 ) -> str:
-    """Each method's curve as the balance shifts, and where on it the method stands."""
+    """Each method's curve as the balance shifts, and where on it the method stands.
+
+    A curve is that of one run after its last task that counts.
+    """
     if results.show in ("memory", "tasks"):
         return ""
-    series = []
+    series: list[Series] = []
+    moments: dict[str, None] = {}
     for group in groups:
         run = next(run for run in group.runs if run.state.record is not None)
-        curve = run.analysis().get("curve")
+        analysis = run.analysis()
+        curve = analysis.get("curve")
         if curve is not None:
             line = [Point(x, y) for x, y in zip(curve["unseen"], curve["seen"], strict=True)]
             seen, unseen = curve["here"]
-            area = group.figure(itemgetter("ausuc")).text()
-            tip = f"{group.label}: unseen {unseen:.1f}, seen {seen:.1f}; AUSUC {area}"
-            here = Series(group.label, style[group.label], (Point(unseen, seen, None, tip),))
+            moment = f"after task {analysis['task']}, seed {run.config['seeds']['training']}"
+            tip = f"{group.name}, {moment}: {_told(curve, run, analysis['task'])}"
+            here = Series(group.name, style[group.name], (Point(unseen, seen, None, tip),))
             series += [replace(here, points=tuple(line), markers=False), here]
-    title = "Seen against unseen accuracy as their balance shifts"
-    return line_chart(title, series, "unseen accuracy in %", "seen accuracy in %", from_zero=True)
+            moments[moment] = None
+    when = "; ".join(moments)
+    title = f"Seen against unseen accuracy as their balance shifts, {when}"
+    x_label = f"unseen accuracy in % ({when if len(moments) == 1 else 'one run of each'})"
+    return line_chart(title, series, x_label, "seen accuracy in %", from_zero=True)
+
+
+def _told(curve: dict[str, Any], run: Result, task: int) -> str:
+    """The figures of a curve; older analyses do not have what the best offset would give."""
+    seen, unseen = curve["here"]
+    told = f"unseen {unseen:.1f}, seen {seen:.1f}"
+    if run.state.record is not None:
+        told += f"; AUSUC {run.state.record['tasks'][task - 1]['ausuc']:.2f}"
+    if (best := curve.get("best_H")) is not None:
+        now = harmonic_mean(seen, unseen)
+        told += (
+            f"; H {now:.2f}, and {best:.2f} with an offset picked on the test: the distance left "
+            "for calibration, not a result"
+        )
+    return told
 
 
 def _time(
@@ -124,18 +157,18 @@ def _time(
     for group in groups:
         seconds, harmonic = group.seconds(), group.figure(_mean_harmonic)
         if isinstance(seconds.value, float) and isinstance(harmonic.value, float):
-            tip = f"{group.label}: {seconds.text()} s, mH {harmonic.text()}"
+            tip = f"{group.name}: {seconds.text()} s, mH {harmonic.text()}"
             point = Point(seconds.value, harmonic.value, harmonic.deviation, tip)
-            series.append(Series(group.label, style[group.label], (point,), line=False))
+            series.append(Series(group.name, style[group.name], (point,), line=False))
     title = "Accuracy against training time"
     return line_chart(title, series, "seconds of training", "mH in %", logarithmic=True)
 
 
-def _point(group: Group, x: float, value: Callable[..., float | None], what: str) -> Point | None:
+def _point(group: Group, x: float, value: Callable[..., float | None], tip: str) -> Point | None:
     cell = group.figure(value)
     if not isinstance(cell.value, float):
         return None
-    return Point(x, cell.value, cell.deviation, f"{group.label}, {what} {x:g}: {cell.text()}")
+    return Point(x, cell.value, cell.deviation, f"{tip}: {cell.text()}")
 
 
 def _harmonic(task: int) -> Callable[[dict[str, Any]], float | None]:

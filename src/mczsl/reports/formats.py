@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from mczsl.errors import printable
-from mczsl.reports.tables import Cell, Table
+from mczsl.reports.cells import Cell
+from mczsl.reports.tables import Table
 
 _LATEX = {
     "\\": r"\textbackslash{}",

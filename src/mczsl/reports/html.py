@@ -16,8 +16,9 @@ from mczsl.experiments.results import Result, Results, describe, summarise
 from mczsl.reports.charts import chart_title, make_charts, styles
 from mczsl.reports.page import versions
 from mczsl.reports.plots import COLOURS
+from mczsl.reports.rows import grounds, grouped
 from mczsl.reports.svg import DARK_COLOURS, STYLE
-from mczsl.reports.tables import grouped, make_tables
+from mczsl.reports.tables import make_tables
 
 
 def render_html(experiments: list[Results], title: str = "MCZSL results") -> str:
@@ -65,13 +66,14 @@ def _read(name: str) -> str:
 def _inside(experiments: Iterable[Results]) -> dict[str, dict[str, Any]]:
     """For every row of every table the first run that has an analysis, by a name for people."""
     found: dict[str, dict[str, Any]] = {}
-    for results in experiments:
-        for facts, groups in grouped(results):
-            for group in groups:
-                run = next((run for run in group.runs if run.state.record is not None), None)
-                if run is not None and (analysis := run.analysis()):
-                    name = f"{chart_title(group.label, facts)}, seed {_seed(run)}"
-                    found.setdefault(name, analysis)
+    tables = grouped([run for results in experiments for run in results.runs])
+    names = grounds(facts for facts, _ in tables)
+    for facts, groups in tables:
+        for group in groups:
+            run = next((run for run in group.runs if run.state.record is not None), None)
+            if run is not None and (analysis := run.analysis()):
+                name = f"{chart_title(group.name, names[facts])}, seed {_seed(run)}"
+                found[f"{name}, run {run.key}" if name in found else name] = analysis
     return found
 
 

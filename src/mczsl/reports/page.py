@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import count
 from pathlib import Path
 
 import jinja2
@@ -56,6 +57,7 @@ class _Parts:
         self._experiments = {results.name: results for results in experiments}
         self._styles = styles(experiments)
         self._out = out
+        self._pictures: dict[Path, str] = {}
 
     def tables(self, name: str, level: int = 3) -> str:
         return markdown(make_tables(self._results(name)), level)
@@ -67,10 +69,16 @@ class _Parts:
             raise unknown_name(f"chart of {name}", kind, kinds)
         links = []
         for chart in found:
-            file = Path("assets") / f"{self._out.stem}-{_slug(f'{name} {chart.title}')}.svg"
+            file = self._file(f"{self._out.stem}-{_slug(f'{name} {chart.title}')}", chart.svg)
             storage.write_atomically(self._out.parent / file, standalone(chart.svg).encode())
             links.append(f"![{chart.title}]({file.as_posix()})")
         return "\n".join(links)
+
+    def _file(self, name: str, svg: str) -> Path:
+        """A place for a picture, where no other picture of this page is."""
+        names = (name if number == 1 else f"{name}-{number}" for number in count(1))
+        files = (Path("assets") / f"{each}.svg" for each in names)
+        return next(file for file in files if self._pictures.setdefault(file, svg) == svg)
 
     def times(self, name: str, base: str, level: int = 3) -> str:
         return markdown([time_table(self._results(name), base)], level)

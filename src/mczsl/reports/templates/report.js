@@ -114,12 +114,27 @@
     find("worst").tBodies[0].replaceChildren(...rows);
   };
 
+  // What the best offset would give; older analyses do not have it.
+  const tellWhatIsLeft = () => {
+    const { task: last, curve } = data[pick.value];
+    let text = "";
+    if (curve && curve.best_H !== undefined) {
+      const [seen, unseen] = curve.here;
+      const now = seen + unseen ? (2 * seen * unseen) / (seen + unseen) : 0;
+      text =
+        `After task ${last} H is ${now.toFixed(2)}. With an offset picked on the test itself it would be ` +
+        `${curve.best_H.toFixed(2)}: the distance left for calibration, not a result.`;
+    }
+    find("left").textContent = text;
+  };
+
   const choose = () => {
     task.max = data[pick.value].stages.length;
     task.value = task.max;
     find("inside-name").textContent = pick.value;
     drawMap();
     drawWorst();
+    tellWhatIsLeft();
   };
   pick.addEventListener("change", choose);
   task.addEventListener("input", drawMap);
