@@ -84,6 +84,7 @@ def test_the_papers_preset_can_be_changed(tmp_path: Path) -> None:
         (["--set", "rate=NaN"], "rate: .*finite"),
         (["--set", "rate=1e400"], "rate: .*finite"),
         (["--set", "rate=-0.1"], "rate: .*greater than 0"),
+        (["--set", "epochs=true"], "epochs: Input should be a number"),
         (["--set", "rate"], "write it as key=value"),
         (["--set", "=3"], "write it as key=value"),
         (["--method", "mczls"], "did you mean 'mczsl'"),

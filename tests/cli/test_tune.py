@@ -45,6 +45,7 @@ def test_a_table_tells_small_values_apart(run: Run) -> None:
     [
         (("--search", "hidden=16,abc"), "hidden"),
         (("--search", "rate=0.1,"), "rate"),
+        (("--search", "rate=0.1,true"), "rate: Input should be a number (got True)"),
         (("--search", "attribute_dropout=0.5..3"), "attribute_dropout"),
         (("--search", "memory=1..2"), "memory"),
         (("--search", "hidden=0.2..0.9"), "no whole number"),

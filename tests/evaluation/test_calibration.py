@@ -1,5 +1,6 @@
 """Calibration: an offset on seen scores that helps, found without any unseen class."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,11 +8,11 @@ import torch
 
 from mczsl.data import FeatureDataset, load_dataset
 from mczsl.evaluation import calibration
-from mczsl.evaluation.calibration import build_method
+from mczsl.evaluation.calibration import CalibratedMethod, build_method
 from mczsl.evaluation.stage import evaluate
 from mczsl.methods import get_method, make_config, register_method
 from mczsl.methods.base import Method, Scorer, Setting
-from mczsl.protocols import ClassSet, make_plan
+from mczsl.protocols import ClassSet, Task, make_plan
 from mczsl.testing import check_method
 from tests.methods.toys import Ridge
 
@@ -162,3 +163,55 @@ def test_what_is_measured_on_is_bounded(
     assert 80 < sum(scored) <= 90, "two samples of each of 45 classes, where there are two"
     assert bounded.offset == pytest.approx(whole.offset, rel=0.5)
     assert harmonic(bounded, dataset, plan.stages) > 0.4
+
+
+def learned_with(dataset: FeatureDataset, n_unseen: int) -> tuple[CalibratedMethod, Task]:
+    """Calibrated on one task, to which this many more classes are known by description."""
+    plan = make_plan(dataset, "gzsl")
+    config = make_config(get_method("BiasedRidge"), settings={"calibration": "auto"})
+    sizes = dataset.features.shape[1], dataset.attributes.shape[1]
+    method = build_method("BiasedRidge", config, Setting(*sizes, plan.memory_capacity))
+    assert isinstance(method, CalibratedMethod)
+    task = replace(plan.task(dataset, 0), n_unseen=n_unseen)
+    list(method.learn(task))
+    return method, task
+
+
+def test_the_more_unseen_classes_the_smaller_the_offset(dataset: FeatureDataset) -> None:
+    """One of many wins by chance more often; both what is measured and what is usual say so."""
+    methods = [learned_with(dataset, n_unseen)[0] for n_unseen in (2, 45, 45 * 16)]
+    measured, _, usual = zip(*(method.measured[-1] for method in methods), strict=True)
+    for found in (measured, usual, [method.offset for method in methods]):
+        assert found[0] > found[1] > found[2]
+
+
+def lead_deviation(method: CalibratedMethod, task: Task) -> float:
+    """The spread of known classes' lead over held-out ones, on samples new to the shadow."""
+    new = torch.nonzero(~method._is_shown(task.samples)).flatten()
+    held_out = torch.isin(task.seen.ids, torch.tensor(sorted(method.held_out)))
+    found = method.shadow.scores(task.samples.take(new), task.seen).double()
+    leads = found[:, ~held_out].amax(dim=1) - found[:, held_out].amax(dim=1)
+    return float(leads.std(correction=0))
+
+
+@pytest.mark.parametrize(
+    ("share", "deviations"), [(4, 0.15), (1, 0.3), (1 / 3, 0.3 * 3**0.5), (1 / 9, 0.6)]
+)
+def test_what_is_usual_goes_by_the_share_of_unseen_classes(
+    dataset: FeatureDataset, share: float, deviations: float
+) -> None:
+    """0.3 deviations for as many unseen as seen classes, with the root of the ratio, up to 0.6."""
+    method, task = learned_with(dataset, round(45 * share))
+    usual = method.measured[-1][2]
+    assert usual == pytest.approx(deviations * lead_deviation(method, task), rel=1e-4)
+
+
+def test_few_held_out_classes_are_weighed_against_what_is_usual() -> None:
+    few = load_dataset("synthetic:classes=12,unseen=3,samples=40,features=64,attributes=16")
+    method, _ = learned_with(few, 3)
+    [(measured, count, usual)] = method.measured
+    assert count == 2, "the second and the seventh of nine"
+    assert measured != pytest.approx(usual, rel=0.05)
+    assert min(measured, usual) < method.offset < max(measured, usual)
+    # Two classes weigh twice as much as what is usual.
+    assert method.offset == pytest.approx((2 * measured + usual) / 3)

@@ -127,6 +127,23 @@ class PromisesTooMuch(Aware):
     classes_are_independent = True
 
 
+@broken(checks.candidates_may_come_in_any_order, "a further candidate changed the scores")
+class ScalesByTheLargest(Ridge):
+    """The largest attributes of all candidates, which most of the candidates do not have."""
+
+    def scorer(self, classes: ClassSet) -> Scorer:
+        score = super().scorer(classes)
+        share = classes.attributes[:, 0] / classes.attributes[:, 0].max()
+        return lambda features: score(features) + share
+
+
+@broken(checks.every_task_gives_sound_scores, "learn() yields nothing")
+class NeverYields(Ridge):
+    def learn(self, task: Task) -> Iterator[Progress]:
+        list(super().learn(task))
+        return iter(())
+
+
 @broken(checks.every_task_gives_sound_scores, "count from 1")
 class CountsFromZero(Ridge):
     def learn(self, task: Task) -> Iterator[Progress]:
@@ -168,6 +185,13 @@ class TakesAllThreads(Ridge):
     def learn(self, task: Task) -> Iterator[Progress]:
         torch.set_num_threads(torch.get_num_threads() + 1)
         yield from super().learn(task)
+
+
+@broken(checks.inputs_and_surroundings_stay_as_they_were, "build a net inside")
+class SeedsWhenBuilt(Ridge):
+    def __init__(self, config: MethodConfig, setting: Setting):
+        super().__init__(config, setting)
+        torch.manual_seed(0)
 
 
 @broken(checks.resuming_equals_never_stopping, "a resumed run ends with other scores")
@@ -269,6 +293,15 @@ class NormalisesInPlace(Ridge):
         return super().attributes_of(task, label)
 
 
+@broken(checks.inputs_and_surroundings_stay_as_they_were, "learning task 2 or scoring after it")
+class NormalisesInPlaceLater(Ridge):
+    def learn(self, task: Task) -> Iterator[Progress]:
+        if task.index > 0:
+            attributes = task.seen.attributes
+            attributes /= attributes.norm(dim=1, keepdim=True)
+        yield from super().learn(task)
+
+
 @broken(checks.inputs_and_surroundings_stay_as_they_were, "changed its input in place")
 class RootsInPlace(Ridge):
     def scorer(self, classes: ClassSet) -> Scorer:
@@ -332,3 +365,100 @@ class TakesNumbersForPositions(Ridge):
 class BelievesNumbersAscend(Ridge):
     def attributes_of(self, task: Task, label: int) -> Tensor:
         return task.seen.attributes[task.seen.ids.sort().values == label][0]
+
+
+# ---------------------------------------------------------------- learning and keeping
+
+
+@broken(checks.every_task_is_learned, "the labels of task 1 make next to no difference")
+class ScoresZero(Ridge):
+    def scorer(self, classes: ClassSet) -> Scorer:
+        return lambda features: torch.zeros(len(features), len(classes))
+
+
+@broken(checks.every_task_is_learned, "the labels of task 2 make next to no difference")
+class LearnsTheFirstTaskAlone(Ridge):
+    def learn(self, task: Task) -> Iterator[Progress]:
+        if task.index == 0:
+            yield from super().learn(task)
+        else:
+            yield Progress(1, 1)
+
+
+@broken(checks.every_task_is_learned, "the labels of task 1 are taken for others")
+class OneClassFurther(Ridge):
+    def attributes_of(self, task: Task, label: int) -> Tensor:
+        return task.seen.attributes.roll(-1, dims=0)[task.seen.ids == label][0]
+
+
+@broken(checks.every_task_is_learned, "the labels of task 1 are taken for others")
+class LowIsLikely(Ridge):
+    def scorer(self, classes: ClassSet) -> Scorer:
+        score = super().scorer(classes)
+        return lambda features: -score(features)
+
+
+class Keeps(Ridge):
+    """Keeps samples in its state."""
+
+    def __init__(self, config: MethodConfig, setting: Setting):
+        super().__init__(config, setting)
+        self.kept = torch.empty(0, setting.feature_dim)
+
+    def learn(self, task: Task) -> Iterator[Progress]:
+        yield from super().learn(task)
+        self.kept = torch.cat([self.kept, self.chosen(task)])
+
+    def chosen(self, task: Task) -> Tensor:
+        return task.samples.take(torch.arange(len(task.samples.labels)))
+
+    def state(self) -> State:
+        return State({**super().state().tensors, "kept": self.kept})
+
+    def load_state(self, state: State) -> None:
+        super().load_state(state)
+        self.kept = state.tensors["kept"]
+
+
+@register_method("KeepsWhatItMay")
+class KeepsWhatItMay(Keeps):
+    """As many samples as allowed, and the mean of each class."""
+
+    def chosen(self, task: Task) -> Tensor:
+        labels, all_samples = task.samples.labels, super().chosen(task)
+        means = [all_samples[labels == label].mean(dim=0) for label in labels.unique()]
+        return torch.cat([all_samples[: self.setting.memory_capacity // 2], torch.stack(means)])
+
+
+@register_method("SaysItKeepsAll")
+class SaysItKeepsAll(Keeps):
+    """Every sample, and it says so."""
+
+    @property
+    def memory_capacity(self) -> None:
+        return
+
+
+@broken(checks.no_more_samples_are_kept_than_allowed, "after task 1 the state has 32 samples")
+class Hoards(Keeps):
+    pass
+
+
+@broken(checks.no_more_samples_are_kept_than_allowed, "after task 1 the state has 32 samples")
+class HoardsInAnotherShape(Keeps):
+    """In double precision, all in one row."""
+
+    def state(self) -> State:
+        state = super().state()
+        return State({**state.tensors, "kept": self.kept.double().flatten()})
+
+    def load_state(self, state: State) -> None:
+        super().load_state(state)
+        self.kept = self.kept.float().unflatten(0, (-1, self.setting.feature_dim))
+
+
+@broken(checks.no_more_samples_are_kept_than_allowed, "memory_capacity says 1000 where 0 samples")
+class AllowsItself(Keeps):
+    @property
+    def memory_capacity(self) -> int:
+        return 1000

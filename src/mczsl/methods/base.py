@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 from torch import Tensor
 
 from mczsl.protocols import ClassSet, Task
@@ -64,6 +65,16 @@ class MethodConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     calibration: Literal["none", "auto"] = "none"
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _a_truth_value_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """Without this, ``epochs=true`` would be one epoch."""
+        annotation = cls.model_fields[info.field_name or ""].annotation
+        kinds = {annotation, *get_args(annotation)}
+        if isinstance(value, bool) and kinds & {int, float} and bool not in kinds:
+            raise PydanticCustomError("number_type", "Input should be a number")
+        return value
 
 
 class Method(ABC):

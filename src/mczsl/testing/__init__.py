@@ -27,9 +27,9 @@ def check_method(name: str, **settings: Any) -> None:
     >>> check_method("sequential", epochs=2, hidden=16)
     """
     subject = Subject(name, settings)
-    subject.build()  # an unknown name or setting is the caller's mistake, not the method's
     state = torch.random.get_rng_state(), np.random.get_state(), random.getstate()
     try:
+        subject.build()  # an unknown name or setting is the caller's mistake, not the method's
         for check in CHECKS:
             try:
                 check(subject)

@@ -17,7 +17,11 @@ from torch import Tensor
 from mczsl import storage
 from mczsl.methods.base import Method, State
 from mczsl.seeding import numpy_generator
-from mczsl.testing.subject import CheckError, Subject, scores
+from mczsl.testing.learning import (
+    every_task_is_learned,
+    no_more_samples_are_kept_than_allowed,
+)
+from mczsl.testing.subject import CheckError, Subject, scores, shake
 from mczsl.testing.world import WORLD, World, make_world
 
 
@@ -41,7 +45,11 @@ def every_task_gives_sound_scores(subject: Subject) -> None:
     """Learn each task; progress and scores are sound after it."""
     method = subject.build()
     for index in range(len(WORLD.tasks)):
-        for progress in subject.steps(method, WORLD, index):
+        steps = list(subject.steps(method, WORLD, index))
+        subject.require(
+            bool(steps), "learn() yields nothing; yield Progress(epoch, epochs) now and then"
+        )
+        for progress in steps:
             subject.require(
                 1 <= progress.epoch <= progress.epochs,
                 f"progress says epoch {progress.epoch} of {progress.epochs}; count from 1",
@@ -113,33 +121,35 @@ def the_future_is_out_of_sight(subject: Subject) -> None:
 
 
 def inputs_and_surroundings_stay_as_they_were(subject: Subject) -> None:
-    """Learning and scoring change no input and nothing that others share."""
+    """Building, learning and scoring change no input and nothing that others share."""
+    shake()  # else what an earlier check left behind could be what this method always leaves
+    around = _surroundings()
     method = subject.build()
-    task = WORLD.task(0, method.uses_unseen_attributes)
+    tasks = [WORLD.task(i, method.uses_unseen_attributes) for i in range(len(WORLD.tasks))]
     classes = WORLD.classes([*WORLD.seen, *WORLD.unseen])
     features = WORLD.samples - 0.5  # negative ones too: an absolute value in place would show
 
     def inputs() -> list[Tensor]:
-        rows = torch.arange(len(task.samples.labels))
-        parts = (task.seen, task.unseen, classes)
+        parts = [classes, *(part for task in tasks for part in (task.seen, task.unseen))]
         tensors = [tensor for part in parts for tensor in (part.ids, part.attributes)]
-        taken = [task.samples.take(rows), task.samples.labels, features]
-        return [tensor.clone() for tensor in (*tensors, *taken)]
+        samples = [task.samples for task in tasks]
+        taken = [each.take(torch.arange(len(each.labels))) for each in samples]
+        labels = [each.labels for each in samples]
+        return [tensor.clone() for tensor in (*tensors, *taken, *labels, features)]
 
-    def surroundings() -> tuple[Any, ...]:
-        numpy_state = np.random.get_state(legacy=False)
-        torch_settings = torch.get_num_threads(), torch.get_default_dtype(), torch.is_grad_enabled()
-        return str(numpy_state), random.getstate(), torch_settings
-
-    before, around, stream = inputs(), surroundings(), torch.random.get_rng_state()
-    list(method.learn(task))
-    method.scores(features, classes)
+    before = inputs()
+    for task in tasks:
+        list(method.learn(task))
+        method.scores(features, classes)
+        subject.require(
+            all(map(torch.equal, before, inputs())),
+            f"learning task {task.index + 1} or scoring after it changed its input in place; "
+            "change a copy",
+        )
     subject.require(
-        all(map(torch.equal, before, inputs())), "learning or scoring changed its input in place"
-    )
-    subject.require(
-        surroundings() == around and torch.equal(stream, torch.random.get_rng_state()),
-        "learning or scoring changed a global random state or a global setting of torch",
+        _surroundings() == around,
+        "building, learning or scoring changed a global random state or a global setting of "
+        "torch; draw from mczsl.seeding, and build a net inside torch.random.fork_rng()",
     )
 
 
@@ -175,9 +185,9 @@ def candidates_may_come_in_any_order(subject: Subject) -> None:
         _close(turned.flip(1), found), "scores depend on the order of the candidate classes"
     )
     if method.classes_are_independent:
-        fewer = method.scores(WORLD.samples, WORLD.classes(numbers[1:-1])).detach().cpu()
+        alone = [method.scores(WORLD.samples, WORLD.classes([number])) for number in numbers]
         subject.require(
-            _close(fewer, found[:, 1:-1]),
+            _close(torch.cat(alone, dim=1).detach().cpu(), found),
             "a further candidate changed the scores of the others, although the method says "
             "classes_are_independent",
         )
@@ -220,8 +230,10 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     single_classes_and_samples_suffice,
     old_classes_may_come_again,
     any_memory_will_do,
+    no_more_samples_are_kept_than_allowed,
     candidates_may_come_in_any_order,
     class_numbers_mean_nothing,
+    every_task_is_learned,
 )
 
 
@@ -246,6 +258,13 @@ def _require_plain(subject: Subject, state: State) -> None:
     subject.require(
         again == state.values, "state: values change on their way through JSON (tuples, keys?)"
     )
+
+
+def _surroundings() -> tuple[Any, ...]:
+    """What everybody shares: the global random states, and settings of torch."""
+    states = str(np.random.get_state(legacy=False)), random.getstate()
+    torch_settings = torch.get_num_threads(), torch.get_default_dtype(), torch.is_grad_enabled()
+    return (*states, torch.random.get_rng_state().tolist(), torch_settings)
 
 
 def _close(one: Tensor, other: Tensor) -> bool:

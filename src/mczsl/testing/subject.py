@@ -51,9 +51,7 @@ class Subject:
         self, method: Method, world: World, index: int, poisoned: bool = True
     ) -> Iterator[Progress]:
         """Learn one task, from a global random state that is never the same."""
-        torch.manual_seed(next(_never_the_same))
-        np.random.seed(next(_never_the_same))
-        random.seed(next(_never_the_same))
+        shake()
         yield from method.learn(world.task(index, method.uses_unseen_attributes, poisoned))
 
     def require(self, sound: bool, what: str) -> None:
@@ -63,6 +61,13 @@ class Subject:
 
 
 _never_the_same = count()
+
+
+def shake() -> None:
+    """Put the global random states where they never were."""
+    torch.manual_seed(next(_never_the_same))
+    np.random.seed(next(_never_the_same))
+    random.seed(next(_never_the_same))
 
 
 @torch.no_grad()
