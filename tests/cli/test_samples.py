@@ -107,6 +107,25 @@ def test_columns_that_the_model_never_saw_are_named(named: Path, run: Run) -> No
         assert "are not those that the model learned (missing: 'f3'; unknown: 'g3')" in err
 
 
+def test_columns_that_are_called_by_numbers_are_no_sample(files: Path, run: Run) -> None:
+    X, y = seen_of(range(4))
+    frame = pd.DataFrame(X)[[3, 17, 21, 25, 28]]
+    frame.assign(label=y).to_csv(files / "train.csv", index=False)
+    frame.to_csv(files / "X.csv", index=False)
+    frame.iloc[:, ::-1].to_csv(files / "turned.csv")
+    code, _, err = run("train", files / "train.csv", "-o", files / "m", *SETTINGS)
+    assert code == 0, err
+    answers = {run("predict", files / "m", files / name) for name in ("X.csv", "turned.csv")}
+    assert len(answers) == 1
+    code, out, err = answers.pop()
+    assert (code, len(rows_of(out)), err) == (0, len(X), "")
+    pd.Series(y, name="label").to_csv(files / "y.csv", index=False)
+    data = (files / "turned.csv", "--labels", files / "y.csv")
+    code, out, err = run("learn", files / "m", *data)
+    assert code == 0, err
+    assert "learned 36 samples of 4 classes, 0 of them new" in out
+
+
 def test_without_names_columns_go_by_their_places(named: Path, run: Run) -> None:
     answers = {run("predict", named / "named", named / f"X.{kind}") for kind in ("csv", "npy")}
     assert len(answers) == 1

@@ -105,7 +105,7 @@ def learn(
         raise ConfigError("--attributes and --descriptions: give one of the two")
     classifier = _load(model)
     require_room(out or model)
-    samples = read_labelled(data, labels)
+    samples = read_labelled(data, labels, classifier)
     X = in_model_order(classifier, samples.X, samples.columns, data)
     described = attributes or descriptions
     if described:

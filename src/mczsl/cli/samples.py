@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,19 +56,25 @@ class ClassFrame:
         )
 
 
-def read_labelled(path: Path, labels: Path | None) -> Labelled:
-    """Features with labels: from a file of their own, a column of the table, or an ``.npz``."""
+def read_labelled(
+    path: Path, labels: Path | None, model: ZeroShotClassifier | None = None
+) -> Labelled:
+    """Features with labels: from a file of their own, a column of the table, or an ``.npz``.
+
+    The names of the columns that the model knows help to tell a header from data.
+    """
     from mczsl.data import load_dataset, npz, tables
     from mczsl.data.columns import of_questions, of_samples
 
+    known = _known_columns(model)
     if labels is not None:
         # Labels of its own, beside those of the file of labels, must not become a feature.
-        X, columns, _ = _features(path, of_questions((), 0))
+        X, columns, _ = _features(path, of_questions((), 0), known)
         return _paired(X, tables.read_labels(labels), labels, columns)
     if path.suffix.lower() == ".npy":
         raise DataError(f"{path}: has no room for labels; name a file of them with --labels")
     if path.suffix.lower() != ".npz":
-        table = tables.read_table(path, of_samples, named=True)
+        table = tables.read_table(path, of_samples, named=True, known=known)
         names = tables.label_texts(table.labels or [], f"{path}: labels")
         if all(map(_is_measured, names)):
             raise DataError(
@@ -100,8 +106,8 @@ def read_questions(path: Path, model: ZeroShotClassifier) -> Questions:
     from mczsl.data import npz
     from mczsl.data.columns import of_questions
 
-    known = getattr(model, "feature_names_in_", ())
-    X, columns, labels = _features(path, of_questions(set(known), model.n_features_in_))
+    known = _known_columns(model)
+    X, columns, labels = _features(path, of_questions(known, model.n_features_in_), known)
     files = None
     if path.suffix.lower() == ".npz":
         members = npz.members(path)
@@ -122,7 +128,7 @@ def in_model_order(
     model: ZeroShotClassifier, X: NDArray[Any], columns: tuple[str, ...] | None, path: Path
 ) -> NDArray[Any]:
     """The features as the model learned them, if both have names; else as they are."""
-    known = [name.strip() for name in getattr(model, "feature_names_in_", ())]
+    known = _known_columns(model)
     if not known or columns is None or list(columns) == known:
         return X
     if sorted(columns) != sorted(known):
@@ -188,7 +194,14 @@ def add_classes(model: ZeroShotClassifier, table: Path) -> list[Any]:
 # ---------------------------------------------------------------- inside
 
 
-def _features(path: Path, choose: Chooser) -> tuple[NDArray[Any], tuple[str, ...] | None, Any]:
+def _known_columns(model: ZeroShotClassifier | None) -> list[str]:
+    """The names of the features that a model learned, if they had any."""
+    return [name.strip() for name in getattr(model, "feature_names_in_", ())]
+
+
+def _features(
+    path: Path, choose: Chooser, known: Collection[str]
+) -> tuple[NDArray[Any], tuple[str, ...] | None, Any]:
     """Numbers, their columns' names if they have any, and the labels if a column is chosen."""
     from mczsl.data import tables
 
@@ -198,7 +211,7 @@ def _features(path: Path, choose: Chooser) -> tuple[NDArray[Any], tuple[str, ...
         case ".npy":
             return tables.read_matrix(path), None, None
         case _:
-            table = tables.read_table(path, choose, named=False)
+            table = tables.read_table(path, choose, named=False, known=known)
             return table.numbers, table.columns, table.labels
 
 

@@ -6,7 +6,7 @@ quoted line breaks, and have a header or not. Parquet needs the extra ``tables``
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -59,14 +59,17 @@ def read_classes(path: Path) -> tuple[list[str], Table]:
     return label_texts(table.labels or [], f"{path}: class names"), table
 
 
-def read_table(path: Path, choose: Chooser, named: bool) -> Table:
+def read_table(
+    path: Path, choose: Chooser, named: bool, known: Collection[str] = frozenset()
+) -> Table:
     """A CSV or parquet file, whose columns ``choose`` tells apart.
 
-    ``named`` says that one of them must hold labels, which helps to tell a header from data.
+    ``named`` says that one of them must hold labels, and ``known`` what the others may be called;
+    both help to tell a header from data.
     """
     if _suffix(path) == ".parquet":
         return _parquet_table(path, choose)
-    return csv_files.read_table(path, choose, named)
+    return csv_files.read_table(path, choose, named, known)
 
 
 def read_labels(path: Path) -> list[str]:
