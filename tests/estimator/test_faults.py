@@ -231,6 +231,28 @@ def test_labels(taught: ZeroShotClassifier, labels: Any, message: str) -> None:
     assert taught.seen_classes_.tolist() == NAMES[:4]
 
 
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([*Y[:-1], float("nan")], "y, position 39: nan is no label"),
+        ([Y[0], 1, *Y[2:]], "y, position 1: 1 is one of whole numbers, .* before it are texts"),
+        ([True, 1] * 20, "y, position 1: 1 is one of whole numbers, .* before it are booleans"),
+        ([*Y[:-2], "\t", " "], r"y, position 38: '\\t' is an empty label"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("form", [list, tuple])
+def test_labels_in_a_list_are_told_of_as_they_stand(labels: Any, message: str, form: Any) -> None:
+    """NumPy makes texts of a mixture, and 1 of True."""
+    with pytest.raises(DataError, match=message):
+        ZeroShotClassifier(settings=QUICK).fit(X, form(labels))
+
+
+def test_numbers_of_several_types_in_a_list_are_one_sort_of_label() -> None:
+    names = [0, np.int64(1), 2.0, np.float32(3)] * 10
+    assert ZeroShotClassifier(settings=QUICK).fit(X, names).classes_.tolist() == [0, 1, 2, 3]
+
+
 def test_another_sort_of_labels_later() -> None:
     model = ZeroShotClassifier(settings=QUICK).fit(X, [NAMES.index(name) for name in Y])
     with pytest.raises(DataError, match="labels before it are whole numbers"):

@@ -65,6 +65,9 @@ def as_targets(y: Any) -> Any:
     if isinstance(y, np.ma.MaskedArray) and y.mask.any():
         raise DataError(f"y, position {np.argmax(y.mask)}: is masked; every sample needs a label")
     labels: NDArray[Any] = np.asarray(y)
+    if isinstance(y, list | tuple) and labels.ndim == 1 and len(set(map(type, y))) > 1:
+        labels = np.empty(len(y), dtype=object)  # NumPy would have made texts of NaN and numbers
+        labels[:] = y
     if labels.dtype == object and labels.ndim == 1:
         for at, label in enumerate(labels):
             if not isinstance(label, str):
