@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_iris
 
 from mczsl import ZeroShotClassifier
 from tests.cli.commands import SETTINGS, Run, named_for, rows_of
@@ -42,6 +42,34 @@ def test_digits_as_scikit_learn_has_them(files: Path, run: Run) -> None:
     model = ZeroShotClassifier.load(files / "m")
     assert model.classes_.tolist() == [str(digit) for digit in range(10)]
     assert model.feature_names_in_.tolist() == list(frame.columns[:-1])
+
+
+def test_measurements_are_no_labels(files: Path, run: Run) -> None:
+    """The species have a header of their own, and some lengths are whole."""
+    iris = load_iris(as_frame=True).frame.rename(columns={"target": "species"})
+    iris.to_csv(files / "iris.csv", index=False)
+    code, out, err = run("train", files / "iris.csv", "-o", files / "m")
+    assert (code, out) == (2, "")
+    assert "its column 'sepal length (cm)' holds numbers such as 5.1, no labels; head the" in err
+    iris.rename(columns={"sepal length (cm)": "label"}).to_csv(files / "iris.csv", index=False)
+    assert "a label is a text or a whole number" in run("train", files / "iris.csv", "-o", "m")[2]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_class_for_each_row_is_a_wrong_guess(files: Path, run: Run, kind: str) -> None:
+    X, _ = seen_of(range(2), each=6)
+    frame = pd.DataFrame(X).add_prefix("f")
+    frame.insert(0, "picture", [f"{number}.png" for number in range(12)])
+    data = files / f"p.{kind}"
+    (frame.to_csv if kind == "csv" else frame.to_parquet)(data, index=False)
+    code, _, err = run("train", data, "-o", files / "m", *SETTINGS)
+    assert code == 2
+    assert "no column is headed 'label', and column 'picture', which would be it by its" in err
+    assert "has 12 different values in 12 rows" in err
+    frame = frame.rename(columns={"picture": "label"})  # said to be so, however odd
+    (frame.to_csv if kind == "csv" else frame.to_parquet)(data, index=False)
+    code, _, err = run("train", data, "-o", files / "m", *SETTINGS)
+    assert code == 0, err
 
 
 def test_a_label_never_becomes_a_feature(files: Path, run: Run) -> None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mczsl import ZeroShotClassifier
     from mczsl.data.columns import Chooser
 
+_ENOUGH_ROWS = 10  # with fewer, each may well be of a class of its own
+
 
 class Labelled(NamedTuple):
     """Features, a label for each row, and what else the file says of both."""
@@ -76,11 +78,7 @@ def read_labelled(
     if path.suffix.lower() != ".npz":
         table = tables.read_table(path, of_samples, named=True, known=known)
         names = tables.label_texts(table.labels or [], f"{path}: labels")
-        if all(map(_is_measured, names)):
-            raise DataError(
-                f"{path}: its column of labels holds numbers such as {names[0]}, no labels; head "
-                "the column of labels 'label', or name a file of them with --labels"
-            )
+        _require_classes(path, names, table.guessed)
         return Labelled(table.numbers, names, columns=table.columns)
     members = npz.members(path)
     if "attributes" in members:
@@ -238,12 +236,30 @@ def _paired(
     return Labelled(X, labels, columns=columns)
 
 
-def _is_measured(label: str) -> bool:
-    """Whether a label is a number with a fraction: nobody names a class so."""
+def _require_classes(path: Path, labels: list[str], guessed: str | None) -> None:
+    """Refuse measurements and names of rows, which a wrong guess would take for classes."""
+    mend = "head the column of labels 'label', or name a file of them with --labels"
+    fractions = [_fraction(label) for label in labels]
+    if None not in fractions and any(fractions):  # a single whole one may be 5.0 as well
+        measured = labels[[bool(each) for each in fractions].index(True)]
+        raise DataError(
+            f"{path}: its {guessed or 'column of labels'} holds numbers such as {measured}, no "
+            f"labels; {mend if guessed else 'a label is a text or a whole number'}"
+        )
+    classes = len(set(labels))
+    if guessed and len(labels) >= _ENOUGH_ROWS and classes > 0.9 * len(labels):
+        raise DataError(
+            f"{path}: no column is headed 'label', and {guessed}, which would be it by its place, "
+            f"has {classes} different values in {len(labels)} rows, so it names no classes; {mend}"
+        )
+
+
+def _fraction(label: str) -> float | None:
+    """What a number has behind its point: nobody names a class so. None of any other text."""
     try:
-        return float(label) % 1 != 0
+        return float(label) % 1
     except ValueError:
-        return False
+        return None
 
 
 def _texts_if_any(values: list[Any], what: str) -> list[str]:

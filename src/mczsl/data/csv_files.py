@@ -22,6 +22,7 @@ from mczsl.data.columns import (
     Columns,
     Table,
     chosen,
+    column_name,
     is_counted,
     is_index,
 )
@@ -69,7 +70,8 @@ def read_table(
                 labels.append(record[columns.label])
     if columns is None:
         raise DataError(f"{path}: has no rows of numbers")
-    return Table(np.stack(rows), None if columns.label is None else labels, columns.names)
+    found = None if columns.label is None else labels
+    return Table(np.stack(rows), found, columns.names, columns.guessed)
 
 
 def _as_wide(header: list[str] | None, width: int, where: str) -> list[str] | None:
@@ -160,7 +162,7 @@ def _floats(
             raise ValueError
         return as_matrix([float(cell) for cell in cells], where)
     except ValueError:  # also a DataError of numbers that are too large
-        columns = [_column(place, header) for place in places]
+        columns = [column_name(place, header) for place in places]
         found = zip(cells, columns, strict=True)
         return np.array(
             [_float(cell.strip(), delimiter, f"{where}, {column}") for cell, column in found],
@@ -182,9 +184,3 @@ def _float(text: str, delimiter: str, where: str) -> float:
     if _LARGEST < abs(number) < float("inf"):
         raise DataError(f"{where}: {text} is too large for 32-bit numbers; scale the values down")
     return number
-
-
-def _column(place: int, header: Sequence[str] | None) -> str:
-    """A column as its file has it: by its header, or else by its place."""
-    name = header[place].strip() if header else ""
-    return f"column {name!r}" if name else f"column {place}"

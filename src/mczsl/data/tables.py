@@ -173,11 +173,12 @@ def _parquet_table(path: Path, choose: Chooser) -> Table:
     labels = None if columns.label is None else table.column(columns.label).to_pylist()
     with reading(path, "store every column as plain numbers"):
         if kept.num_columns == 1 and "list" in str(kept.schema[0].type):
-            return Table(as_matrix(kept.column(0).to_pylist(), path.name), labels, None)
+            matrix = as_matrix(kept.column(0).to_pylist(), path.name)
+            return Table(matrix, labels, None, columns.guessed)
         numbers = [
             as_matrix(kept.column(place).to_numpy(), f"{path.name}: column {name!r}")
             for place, name in enumerate(kept.column_names)
         ]
     if not numbers:
         raise DataError(f"{path}: has no columns of numbers")
-    return Table(np.stack(numbers, axis=1), labels, columns.names)
+    return Table(np.stack(numbers, axis=1), labels, columns.names, columns.guessed)
