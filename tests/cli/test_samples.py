@@ -200,6 +200,26 @@ def test_whole_datasets_and_truths_are_predicted(files: Path, run: Run) -> None:
     assert "1 labels for 20 rows" in run("predict", files / "m", files / "short.npz")[2]
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet", "npz", "labels.parquet", "labels.npy"])
+def test_truths_are_learned_from_every_kind_of_file(files: Path, run: Run, kind: str) -> None:
+    X, y = seen_of(range(2))
+    truths = y == NAMES[0]
+    ZeroShotClassifier(settings=QUICK).fit(X, truths).save(files / "m")
+    frame = pd.DataFrame(X).add_prefix("f").assign(label=truths)
+    frame.to_csv(files / "b.csv", index=False)
+    frame.to_parquet(files / "b.parquet")
+    np.savez(files / "b.npz", features=X, labels=truths)
+    frame[["label"]].to_parquet(files / "labels.parquet")
+    np.save(files / "labels.npy", truths)
+    apart = kind.startswith("labels")
+    data = [files / "X.npy", "--labels", files / kind] if apart else [files / f"b.{kind}"]
+    np.save(files / "X.npy", X)
+    code, out, err = run("learn", files / "m", *data)
+    assert code == 0, err
+    assert "of 2 classes, 0 of them new" in out
+    assert ZeroShotClassifier.load(files / "m").classes_.tolist() == [False, True]
+
+
 def test_files_are_named_beside_their_rows(saved: Path, files: Path, run: Run) -> None:
     X = seen_of(range(12))[0][:2]
     np.savez(files / "pictures.npz", features=X, files=["a.png", "=b\x1b.png"])

@@ -98,7 +98,13 @@ def learn(
     threads: options.Threads = None,
 ) -> None:
     """Teach a saved model more: old classes or new ones. Its old data is not needed."""
-    from mczsl.cli.samples import add_classes, in_model_order, model_labels, read_labelled
+    from mczsl.cli.samples import (
+        add_classes,
+        add_described,
+        in_model_order,
+        model_labels,
+        read_labelled,
+    )
     from mczsl.estimator.files import require_room
 
     if attributes and descriptions:
@@ -110,6 +116,8 @@ def learn(
     described = attributes or descriptions
     if described:
         add_classes(classifier, described)
+    else:
+        add_described(classifier, samples)
     _teach(classifier, X, model_labels(classifier, samples.labels), threads)
     classifier.save(out or model)
     _show_lesson(classifier, out or model)

@@ -65,7 +65,7 @@ def read_labelled(
 
     The names of the columns that the model knows help to tell a header from data.
     """
-    from mczsl.data import load_dataset, npz, tables
+    from mczsl.data import npz, tables
     from mczsl.data.columns import of_questions, of_samples
 
     known = _known_columns(model)
@@ -77,26 +77,21 @@ def read_labelled(
         raise DataError(f"{path}: has no room for labels; name a file of them with --labels")
     if path.suffix.lower() != ".npz":
         table = tables.read_table(path, of_samples, named=True, known=known)
-        names = tables.label_texts(table.labels or [], f"{path}: labels")
+        found = tables.with_truths_as_texts(table.labels or [])
+        names = tables.label_texts(found, f"{path}: labels")
         _require_classes(path, names, table.guessed)
         return Labelled(table.numbers, names, columns=table.columns)
     members = npz.members(path)
     if "attributes" in members:
-        dataset = load_dataset(str(path))
-        names = [dataset.class_names[number] for number in dataset.labels]
-        return Labelled(
-            dataset.features,
-            names,
-            dict(zip(dataset.class_names, dataset.attributes, strict=True)),
-        )
+        return _whole_dataset(path)
     if "labels" not in members:
         present = ", ".join(sorted(members)) or "nothing"
         raise DataError(
             f"{path}: has no array 'labels' (found: {present}), so there is nothing to learn from; "
             "name a file of labels with --labels, or encode pictures that lie in class folders"
         )
-    found = tables.label_texts(members["labels"](), f"{path.name}: labels")
-    return _paired(_npz_features(path), found, path)
+    found = tables.with_truths_as_texts(members["labels"]())
+    return _paired(_npz_features(path), tables.label_texts(found, f"{path.name}: labels"), path)
 
 
 def read_questions(path: Path, model: ZeroShotClassifier) -> Questions:
@@ -189,6 +184,19 @@ def add_classes(model: ZeroShotClassifier, table: Path) -> list[Any]:
     return new
 
 
+def add_described(model: ZeroShotClassifier, samples: Labelled) -> None:
+    """Add the classes of the samples that the model does not know, but their own file describes."""
+    if samples.attributes is None or model.model_.semantics.source != "attributes":
+        return
+    labels = model_labels(model, list(samples.attributes))
+    rows = dict(zip(labels, samples.attributes.values(), strict=True))
+    asked = dict.fromkeys(model_labels(model, samples.labels))
+    unknown = asked.keys() - set(model.classes_.tolist())
+    new = {label: rows[label] for label in asked if label in unknown and label in rows}
+    if new:
+        model.add_classes(new, attributes=new)
+
+
 # ---------------------------------------------------------------- inside
 
 
@@ -211,6 +219,21 @@ def _features(
         case _:
             table = tables.read_table(path, choose, named=False, known=known)
             return table.numbers, table.columns, table.labels
+
+
+def _whole_dataset(path: Path) -> Labelled:
+    """Samples and classes of a dataset. What is to be learned needs no split into seen and not."""
+    from mczsl.data import arrays
+    from mczsl.data.checks import attribute_problems, class_name_problems, raise_first
+
+    parts = arrays.read(path)
+    X, numbers, names, rows = parts.features, parts.labels, parts.class_names, parts.attributes
+    if X is None or numbers is None or names is None or rows is None:
+        raise_first(parts.problems, f"{path}: ")
+        raise AssertionError("a part is missing without a word")
+    raise_first([*class_name_problems(names), *attribute_problems(rows, names)], f"{path}: ")
+    found = _paired(X, [names[number] for number in numbers], path)
+    return found._replace(attributes=dict(zip(names, rows, strict=True)))
 
 
 def _npz_features(path: Path) -> NDArray[Any]:
@@ -264,9 +287,9 @@ def _fraction(label: str) -> float | None:
 
 def _texts_if_any(values: list[Any], what: str) -> list[str]:
     """Labels as texts; that one is missing is no fault in rows that are to be recognised."""
-    from mczsl.data.tables import label_texts
+    from mczsl.data.tables import label_texts, with_truths_as_texts
 
-    plain = [str(each) if isinstance(each, bool) else each for each in values]
+    plain = with_truths_as_texts(values)
     texts = ["" if each is None or each != each else str(each).strip() for each in plain]
     found = iter(label_texts((each for each, text in zip(plain, texts, strict=True) if text), what))
     return [next(found) if text else "" for text in texts]

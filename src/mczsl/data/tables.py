@@ -79,11 +79,12 @@ def read_labels(path: Path) -> list[str]:
     """
     match _suffix(path):
         case ".npy":
-            return label_texts(read_npy(path), path.name)
+            return label_texts(with_truths_as_texts(read_npy(path)), path.name)
         case ".parquet":
             table = _parquet(path)
             column = chosen(path, label_column, table.column_names)
-            return label_texts(table.column(column).to_pylist(), path.name)
+            labels = with_truths_as_texts(table.column(column).to_pylist())
+            return label_texts(labels, path.name)
         case ".txt":
             with reading(path, "save it as UTF-8 text"):
                 lines = path.read_text(encoding="utf-8-sig").rstrip().splitlines()
@@ -97,6 +98,13 @@ def read_npy(path: Path) -> NDArray[Any]:
     with reading(path, "save plain numbers or texts with numpy.save"):
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
         return array
+
+
+def with_truths_as_texts(labels: Any) -> Any:
+    """Labels with true and false as CSV has them; elsewhere they are more likely a mask."""
+    if isinstance(labels, np.ndarray):
+        return labels.astype(str) if labels.dtype == np.bool_ else labels
+    return [str(each) if isinstance(each, bool) else each for each in labels]
 
 
 def label_texts(values: Iterable[Any], what: str) -> list[str]:
