@@ -283,7 +283,7 @@ class ZeroShotClassifier(Brief, ClassifierMixin, BaseEstimator):  # type: ignore
         license = license if license is not None else getattr(self, "license_", "unknown")
         model = with_memory_size(self.fitted_model("save"), self)
         files.save(model, self, Path(path), license)
-        self.model_ = model  # what is in the folder
+        self.model_, self.license_ = model, license  # what is in the folder
 
     @classmethod
     def load(cls, path: str | Path, device: str = "cpu") -> ZeroShotClassifier:
@@ -339,4 +339,4 @@ class ZeroShotClassifier(Brief, ClassifierMixin, BaseEstimator):  # type: ignore
     ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         zeros: list[int] = []
         yield from model.scores(X, places, zeros)
-        warn_of_zeros(zeros, "it resembles no class, so all candidates score alike")
+        warn_of_zeros(zeros, "it resembles no class, so its answer says nothing")
