@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from mczsl.data.checks import check_attributes
 from mczsl.data.convert import as_matrix
-from mczsl.encoders.text import CallableEncoder, load_encoder, require_same_encoder
 from mczsl.errors import ConfigError, DataError
 from mczsl.estimator.classes import CODE_WIDTH, ClassTable, one_hot_codes
 from mczsl.estimator.frames import (
@@ -26,6 +25,7 @@ from mczsl.estimator.frames import (
 )
 from mczsl.estimator.inputs import WrongType, as_names
 from mczsl.estimator.labels import Label, kind_of
+from mczsl.estimator.reading import as_encoder, require_reader
 
 if TYPE_CHECKING:
     from mczsl.encoders.text import TextEncoder
@@ -120,7 +120,7 @@ class Descriptions:
         for label, text in zip(labels, values, strict=True):
             if not isinstance(text, str):
                 raise DataError(f"{what}: that of class {label!r} is {cut(text)}, not a text")
-        require_same_encoder(self.text_encoder, semantics.encoder or "")
+        require_reader(self.text_encoder, semantics.encoder or "")
         return self.text_encoder.encode(values)
 
     def _given(self) -> tuple[str, Any]:
@@ -193,21 +193,6 @@ def add_unknown(
         return add_described(table, unknown, said.rows(unknown, semantics))
     _require_described(table, labels, semantics)
     return table
-
-
-def as_encoder(encoder: Any) -> TextEncoder:
-    """A text encoder from its name, an encoder itself, or any function from texts to numbers."""
-    if isinstance(encoder, str):
-        return load_encoder(encoder)
-    if hasattr(encoder, "encode") and hasattr(encoder, "identity"):
-        return encoder  # type: ignore[no-any-return]
-    if callable(encoder):
-        name = getattr(encoder, "__qualname__", type(encoder).__qualname__)
-        return CallableEncoder(encoder, f"{encoder.__module__}.{name}")
-    raise ConfigError(
-        f"text_encoder: {encoder!r} is neither the name of an encoder nor a function from texts "
-        "to numbers"
-    )
 
 
 def _require_described(table: ClassTable, labels: Sequence[Label], semantics: Semantics) -> None:
