@@ -54,6 +54,54 @@ def test_a_whole_dataset_brings_its_own_attributes(files: Path, run: Run) -> Non
     assert ZeroShotClassifier.load(files / "m").unseen_classes_.tolist() == NAMES[12:]
 
 
+@pytest.mark.parametrize("numbered", [True, False])
+def test_a_dataset_describes_the_new_classes_that_it_teaches(
+    saved: Path, files: Path, run: Run, numbered: bool
+) -> None:
+    """Classes 14 on are not known; one class alone cannot be split into seen and unseen."""
+    X, y = seen_of([16])
+    labels = np.full(len(y), 2) if numbered else y
+    path = files / "more.npz"
+    np.savez(path, features=X, labels=labels, attributes=TABLE[14:], class_names=NAMES[14:])
+    code, out, err = run("learn", saved, path, "-o", files / "m")
+    assert code == 0, err
+    assert "1 of them new" in out
+    model = ZeroShotClassifier.load(files / "m")
+    assert model.classes_.tolist() == [*NAMES[:14], NAMES[16]]
+    np.testing.assert_array_equal(model.model_.classes.attributes[-1], TABLE[16])
+
+
+def test_a_dataset_of_one_class_can_be_learned_from(files: Path, run: Run) -> None:
+    X, y = seen_of([0])
+    np.savez(files / "one.npz", features=X, labels=y, attributes=TABLE[:1], class_names=NAMES[:1])
+    code, _, err = run("train", files / "one.npz", "-o", files / "m", *SETTINGS)
+    assert code == 0, err
+    assert ZeroShotClassifier.load(files / "m").classes_.tolist() == NAMES[:1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"attributes": TABLE[:3]}, "attributes: 3 rows for 2 classes"),
+        ({"class_names": ["a", "a"], "labels": ["a"] * 20}, "class 'a' is listed 2 times"),
+        ({"labels": ["dodo"] * 20}, "labels: 'dodo' at row 0 is no class with attributes"),
+        ({"features": np.zeros((3, 40))}, "20 labels for 3 rows"),
+        ({"features": np.full((20, 40), "x")}, "must be numbers, not texts"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_datasets_that_cannot_be_learned_from(
+    files: Path, run: Run, change: dict[str, object], message: str
+) -> None:
+    X, y = seen_of(range(2))
+    parts = {"features": X, "labels": y, "attributes": TABLE[:2], "class_names": NAMES[:2]}
+    np.savez(files / "d.npz", **(parts | change))
+    code, _, err = run("train", files / "d.npz", "-o", files / "m", *SETTINGS)
+    assert code == 2
+    assert err.startswith("mczsl: ")
+    assert message in err
+
+
 def test_train_learn_add_predict(files: Path, run: Run) -> None:
     model = files / "model"
     code, _, err = run(

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_iris
 
 from mczsl import ZeroShotClassifier
 from tests.cli.commands import SETTINGS, Run, named_for, rows_of
@@ -42,6 +42,34 @@ def test_digits_as_scikit_learn_has_them(files: Path, run: Run) -> None:
     model = ZeroShotClassifier.load(files / "m")
     assert model.classes_.tolist() == [str(digit) for digit in range(10)]
     assert model.feature_names_in_.tolist() == list(frame.columns[:-1])
+
+
+def test_measurements_are_no_labels(files: Path, run: Run) -> None:
+    """The species have a header of their own, and some lengths are whole."""
+    iris = load_iris(as_frame=True).frame.rename(columns={"target": "species"})
+    iris.to_csv(files / "iris.csv", index=False)
+    code, out, err = run("train", files / "iris.csv", "-o", files / "m")
+    assert (code, out) == (2, "")
+    assert "its column 'sepal length (cm)' holds numbers such as 5.1, no labels; head the" in err
+    iris.rename(columns={"sepal length (cm)": "label"}).to_csv(files / "iris.csv", index=False)
+    assert "a label is a text or a whole number" in run("train", files / "iris.csv", "-o", "m")[2]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_class_for_each_row_is_a_wrong_guess(files: Path, run: Run, kind: str) -> None:
+    X, _ = seen_of(range(2), each=6)
+    frame = pd.DataFrame(X).add_prefix("f")
+    frame.insert(0, "picture", [f"{number}.png" for number in range(12)])
+    data = files / f"p.{kind}"
+    (frame.to_csv if kind == "csv" else frame.to_parquet)(data, index=False)
+    code, _, err = run("train", data, "-o", files / "m", *SETTINGS)
+    assert code == 2
+    assert "no column is headed 'label', and column 'picture', which would be it by its" in err
+    assert "has 12 different values in 12 rows" in err
+    frame = frame.rename(columns={"picture": "label"})  # said to be so, however odd
+    (frame.to_csv if kind == "csv" else frame.to_parquet)(data, index=False)
+    code, _, err = run("train", data, "-o", files / "m", *SETTINGS)
+    assert code == 0, err
 
 
 def test_a_label_never_becomes_a_feature(files: Path, run: Run) -> None:
@@ -107,6 +135,25 @@ def test_columns_that_the_model_never_saw_are_named(named: Path, run: Run) -> No
         assert "are not those that the model learned (missing: 'f3'; unknown: 'g3')" in err
 
 
+def test_columns_that_are_called_by_numbers_are_no_sample(files: Path, run: Run) -> None:
+    X, y = seen_of(range(4))
+    frame = pd.DataFrame(X)[[3, 17, 21, 25, 28]]
+    frame.assign(label=y).to_csv(files / "train.csv", index=False)
+    frame.to_csv(files / "X.csv", index=False)
+    frame.iloc[:, ::-1].to_csv(files / "turned.csv")
+    code, _, err = run("train", files / "train.csv", "-o", files / "m", *SETTINGS)
+    assert code == 0, err
+    answers = {run("predict", files / "m", files / name) for name in ("X.csv", "turned.csv")}
+    assert len(answers) == 1
+    code, out, err = answers.pop()
+    assert (code, len(rows_of(out)), err) == (0, len(X), "")
+    pd.Series(y, name="label").to_csv(files / "y.csv", index=False)
+    data = (files / "turned.csv", "--labels", files / "y.csv")
+    code, out, err = run("learn", files / "m", *data)
+    assert code == 0, err
+    assert "learned 36 samples of 4 classes, 0 of them new" in out
+
+
 def test_without_names_columns_go_by_their_places(named: Path, run: Run) -> None:
     answers = {run("predict", named / "named", named / f"X.{kind}") for kind in ("csv", "npy")}
     assert len(answers) == 1
@@ -151,6 +198,26 @@ def test_whole_datasets_and_truths_are_predicted(files: Path, run: Run) -> None:
     assert run("predict", files / "m", files / "dataset.npz")[::2] == (0, "")
     np.savez(files / "short.npz", features=X, labels=[True])
     assert "1 labels for 20 rows" in run("predict", files / "m", files / "short.npz")[2]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "npz", "labels.parquet", "labels.npy"])
+def test_truths_are_learned_from_every_kind_of_file(files: Path, run: Run, kind: str) -> None:
+    X, y = seen_of(range(2))
+    truths = y == NAMES[0]
+    ZeroShotClassifier(settings=QUICK).fit(X, truths).save(files / "m")
+    frame = pd.DataFrame(X).add_prefix("f").assign(label=truths)
+    frame.to_csv(files / "b.csv", index=False)
+    frame.to_parquet(files / "b.parquet")
+    np.savez(files / "b.npz", features=X, labels=truths)
+    frame[["label"]].to_parquet(files / "labels.parquet")
+    np.save(files / "labels.npy", truths)
+    apart = kind.startswith("labels")
+    data = [files / "X.npy", "--labels", files / kind] if apart else [files / f"b.{kind}"]
+    np.save(files / "X.npy", X)
+    code, out, err = run("learn", files / "m", *data)
+    assert code == 0, err
+    assert "of 2 classes, 0 of them new" in out
+    assert ZeroShotClassifier.load(files / "m").classes_.tolist() == [False, True]
 
 
 def test_files_are_named_beside_their_rows(saved: Path, files: Path, run: Run) -> None:

@@ -86,8 +86,9 @@ def test_columns_that_are_only_counted_have_no_names_and_a_row_of_data_is_kept(
         (",w,h\n0,7,5\n1,8,6\n", r"t\.csv: its column '' counts the rows, and none is headed"),
         ("id,w,h\n10,7,5\n11,8,6\n", "its column 'id' counts the rows"),
         ("class,w,target\n1,7,5\n2,8,6\n", r"\('class', 'target'\); rename all but one"),
-        ("file,w,label\na.png,7,5\nb.png,8,6\n", r"row 0, column 0 is 'a\.png'"),
+        ("file,w,label\na.png,7,5\nb.png,8,6\n", r"row 0, column 'file' is 'a\.png'"),
         ("w,h\n7,5,3,4\n", "row 0 has 4 columns, the header 2"),
+        ("ant,7,5\nbee,8,x\n", "row 1, column 2 is 'x'"),
     ],
 )
 def test_what_is_unclear_is_an_error(tmp_path: Path, text: str, message: str) -> None:
@@ -119,6 +120,26 @@ def test_of_rows_to_be_recognised_only_a_headed_label_is_left_out(
     table = read_table(write(tmp_path, text), of_questions(features, width), named=False)
     np.testing.assert_array_equal(table.numbers, NUMBERS)
     assert (table.labels, table.columns) == (labels, columns)
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "columns"),
+    [
+        ("3,17\n7,5\n8,6\n", {"3", "17"}, ("3", "17")),
+        ("17,3\n7,5\n8,6\n", {"3", "17"}, ("17", "3")),
+        (",3,17\n0,7,5\n1,8,6\n", {"3", "17"}, ("3", "17")),
+        ("id, 3 ,17\n0,7,5\n1,8,6\n", {"3", "17"}, ("3", "17")),
+        ("7,5\n8,6\n", {"3", "17"}, None),
+        ("7,5\n8,6\n", {"7", "17"}, None),
+        ("7,5\n8,6\n", (), None),
+    ],
+)
+def test_numbers_are_a_header_if_they_are_the_names_that_are_known(
+    tmp_path: Path, text: str, known: set[str], columns: tuple[str, ...] | None
+) -> None:
+    table = read_table(write(tmp_path, text), of_questions(known, 2), named=False, known=known)
+    np.testing.assert_array_equal(table.numbers, NUMBERS)
+    assert table.columns == columns
 
 
 @pytest.mark.parametrize(

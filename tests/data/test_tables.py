@@ -67,7 +67,9 @@ def test_columns_numbered_by_pandas_are_a_header_and_data_never_is(folder):
         ('1,2\n3,"1,234"\n', "decimal comma or a thousands mark"),
         ("1;2\n3;1.234,5\n", r"is '1\.234,5'"),
         ('1,2\n3,"4\n', "cannot be read"),
-        ("1,2\n3,1e300\n", "too large"),
+        ("1,2\n3,1e300\n", "row 1, column 1: 1e300 is too large"),
+        ("id,w,h\n1,2,3\n2,4,\n", "row 1, column 'h' is empty"),
+        ("id;w;h\n1;2;3\n2;4;1e39\n", "row 1, column 'h': 1e39 is too large"),
     ],
 )
 def test_each_fault_of_a_csv_names_its_place(folder, text, message):

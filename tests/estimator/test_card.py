@@ -82,6 +82,14 @@ def test_a_class_name_is_only_a_name(name: str, tmp_path: Path) -> None:
     assert not re.search(r"<\w|(?<!\\)[`|]|(?<!\\)\[|\x1b", line.removeprefix("- seen classes: "))
 
 
+def test_a_license_stays_until_another_is_named(tmp_path: Path) -> None:
+    model = quick().fit(*seen_of(range(2)))
+    assert card_of(model, tmp_path, license="apache-2.0")[0]["license"] == "apache-2.0"
+    model.partial_fit(*seen_of(range(2)))
+    assert card_of(model, tmp_path)[0]["license"] == "apache-2.0"
+    assert card_of(model, tmp_path, license="mit")[0]["license"] == "mit"
+
+
 @pytest.mark.parametrize("license", ["", "mit\ntags: x", "a: b", "[x]", 3])
 def test_a_license_is_an_identifier(license: Any, tmp_path: Path) -> None:
     model = quick().fit(*seen_of(range(2)))

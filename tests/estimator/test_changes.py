@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from mczsl import ZeroShotClassifier, storage
-from mczsl.errors import ConfigError
-from tests.estimator.animals import NAMES, QUICK, quick, seen_of
+from mczsl.errors import ConfigError, DataError
+from tests.estimator.animals import DESCRIBED, NAMES, QUICK, TABLE, quick, seen_of
 
 X, Y = seen_of(range(6))
 LATER = seen_of(range(8, 10))
@@ -117,6 +117,56 @@ def test_what_is_saved_is_what_the_model_was_made_with(folder: Path) -> None:
 
 
 # ---------------------------------------------------------------- during a lesson
+
+
+# ---------------------------------------------------------------- other descriptions
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_classes_that_are_described_later_become_known(folder: Path, loaded: bool) -> None:
+    model = quick(6).fit(X, Y)
+    if loaded:
+        model.save(folder)
+        model = ZeroShotClassifier.load(folder)
+    model.set_params(class_attributes={name: DESCRIBED[name] for name in NAMES[:8]})
+    assert model.partial_fit(X, Y).unseen_classes_.tolist() == NAMES[6:8]
+    model.class_attributes[NAMES[8]] = DESCRIBED[NAMES[8]]  # in place
+    assert model.partial_fit(X, Y).unseen_classes_.tolist() == NAMES[6:9]
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_a_known_class_cannot_be_described_in_another_way(folder: Path, loaded: bool) -> None:
+    model = quick().fit(X, Y)
+    if loaded:
+        model.save(folder)
+        model = ZeroShotClassifier.load(folder)
+    model.set_params(class_attributes={**DESCRIBED, NAMES[9]: TABLE[9] + 0.1})
+    with pytest.raises(ConfigError, match="class 'animal 09' is described in another way than"):
+        model.partial_fit(X, Y)
+    model.set_params(class_attributes=None, class_descriptions={name: name for name in NAMES})
+    model.set_params(text_encoder=lambda texts: [[len(text), 1] for text in texts])
+    with pytest.raises(ConfigError, match="class_descriptions: the known classes have attributes"):
+        model.partial_fit(X, Y)
+    model.set_params(class_attributes={3: TABLE[3]}, class_descriptions=None)
+    with pytest.raises(DataError, match="3 is one of whole numbers"):
+        model.partial_fit(X, Y)
+    model.set_params(class_attributes={**DESCRIBED}).partial_fit(X, Y)
+    assert model.classes_.tolist() == NAMES
+
+
+def test_without_descriptions_none_can_come_later() -> None:
+    model = quick(class_attributes=None).fit(X, Y).set_params(class_attributes=DESCRIBED)
+    with pytest.raises(ConfigError, match="class_attributes: the known classes have none"):
+        model.partial_fit(X, Y)
+
+
+def test_what_was_changed_by_hand_stays_so() -> None:
+    """The parameter speaks of classes as they were at the beginning."""
+    model = quick().fit(X, Y).remove_classes([NAMES[7], NAMES[9]])
+    model.add_classes([NAMES[9]], attributes=[TABLE[9] + 1]).partial_fit(X, Y)
+    assert NAMES[7] not in model.classes_
+    place = model.model_.classes.places[NAMES[9]]
+    np.testing.assert_array_equal(model.model_.classes.attributes[place], TABLE[9] + 1)
 
 
 @pytest.mark.parametrize("change", ["add", "remove", "learn"])

@@ -313,7 +313,8 @@ def test_a_new_description_in_the_parameters_serves_the_next_lesson() -> None:
     model = quick(10).fit(*seen_of(range(4)))
     model.set_params(class_attributes=DESCRIBED)
     model.partial_fit(*seen_of([15]))
-    assert model.classes_.tolist() == [*NAMES[:10], NAMES[15]]
+    assert model.classes_.tolist() == NAMES
+    assert model.seen_classes_.tolist() == [*NAMES[:4], NAMES[15]]
 
 
 # ---------------------------------------------------------------- descriptions in words

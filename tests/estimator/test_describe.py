@@ -1,6 +1,8 @@
 """Descriptions of classes as people have them: mappings, series, data frames, loaded models."""
 
 import pickle
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from sklearn.base import clone
 
 from mczsl import ZeroShotClassifier
-from mczsl.errors import DataError
+from mczsl.errors import ConfigError, DataError
 from tests.estimator.animals import NAMES, QUICK, TABLE, quick, seen_of
 
 X, Y = seen_of(range(4))
@@ -90,6 +92,61 @@ def test_names_in_a_column_of_attributes_belong_into_the_index() -> None:
     with pytest.raises(DataError, match=r"column 'animal' holds texts.* set_index\('animal'\)"):
         quick(class_attributes=frame).fit(X, Y)
     assert quick(class_attributes=frame.set_index("animal")).fit(X, Y).classes_.tolist() == NAMES
+
+
+# ---------------------------------------------------------------- who reads texts
+
+
+class Letters:
+    def __init__(self, known: str):
+        self.known = known
+
+    def count(self, texts: list[str]) -> list[list[int]]:
+        return [[text.count(letter) for letter in self.known] + [1] for text in texts]
+
+
+def counting(texts: list[str], known: str) -> list[list[int]]:
+    return Letters(known).count(texts)
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        lambda known: lambda texts: counting(texts, known),
+        lambda known: partial(counting, known=known),
+        lambda known: Letters(known).count,
+    ],
+    ids=["lambda", "partial", "method"],
+)
+def test_functions_are_told_apart_by_what_they_say(reader: Any) -> None:
+    model = by_texts(TEXTS).set_params(text_encoder=reader("abcdefgh")).fit(X, Y)
+    model.set_params(text_encoder=reader("hgfedcba"))
+    with pytest.raises(ConfigError, match="their numbers mean different things"):
+        model.add_classes(["new"], descriptions=["bcd"])
+    model.set_params(text_encoder=reader("abcdefgh")).add_classes(["new"], descriptions=["bcd"])
+    assert model.unseen_classes_.tolist() == [NAMES[4], "new"]
+
+
+def test_a_function_may_know_nothing_but_its_own_texts() -> None:
+    table = dict(zip([*TEXTS.values(), "bcd"], TABLE, strict=False))
+
+    def looked_up(texts: list[str]) -> Any:
+        return [table[text] for text in texts]
+
+    model = by_texts(TEXTS).set_params(text_encoder=looked_up).fit(X, Y)
+    model.add_classes(["new"], descriptions=["bcd"])
+    assert model.unseen_classes_.tolist() == [NAMES[4], "new"]
+
+
+def test_models_from_before_know_a_function_by_its_name() -> None:
+    model = by_texts(TEXTS).fit(X, Y)
+    named = replace(model.model_.semantics, encoder=f"{__name__}.letters")
+    model.model_ = replace(model.model_, semantics=named)
+    model.add_classes(["new"], descriptions=["bcd"])
+    named = replace(named, encoder=f"{__name__}.others")
+    model.model_ = replace(model.model_, semantics=named)
+    with pytest.raises(ConfigError, match=r"letters; probe .* cannot describe a new one"):
+        model.add_classes(["newer"], descriptions=["efg"])
 
 
 # ---------------------------------------------------------------- of a saved model

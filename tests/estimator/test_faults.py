@@ -89,7 +89,7 @@ def test_features(taught: ZeroShotClassifier, name: str) -> None:
 
 def test_a_row_of_zeros_teaches_nothing_and_resembles_nothing(taught: ZeroShotClassifier) -> None:
     with_zeros = np.vstack([X, np.zeros((2, 40), dtype=np.float32)])
-    with pytest.warns(UserWarning, match=r"row 40 is all zeros \(2 such rows\); it resembles no"):
+    with pytest.warns(UserWarning, match=r"row 40 is all zeros \(2 such rows\).* says nothing"):
         shares = taught.predict_proba(with_zeros)[-2:]
     # seen classes may bear an offset, but within each group all are alike
     np.testing.assert_allclose(shares[:, :4], shares[0, 0], rtol=1e-5)
@@ -229,6 +229,28 @@ def test_labels(taught: ZeroShotClassifier, labels: Any, message: str) -> None:
         with pytest.raises(DataError, match=message):
             learner.partial_fit(X, labels)
     assert taught.seen_classes_.tolist() == NAMES[:4]
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([*Y[:-1], float("nan")], "y, position 39: nan is no label"),
+        ([Y[0], 1, *Y[2:]], "y, position 1: 1 is one of whole numbers, .* before it are texts"),
+        ([True, 1] * 20, "y, position 1: 1 is one of whole numbers, .* before it are booleans"),
+        ([*Y[:-2], "\t", " "], r"y, position 38: '\\t' is an empty label"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("form", [list, tuple])
+def test_labels_in_a_list_are_told_of_as_they_stand(labels: Any, message: str, form: Any) -> None:
+    """NumPy makes texts of a mixture, and 1 of True."""
+    with pytest.raises(DataError, match=message):
+        ZeroShotClassifier(settings=QUICK).fit(X, form(labels))
+
+
+def test_numbers_of_several_types_in_a_list_are_one_sort_of_label() -> None:
+    names = [0, np.int64(1), 2.0, np.float32(3)] * 10
+    assert ZeroShotClassifier(settings=QUICK).fit(X, names).classes_.tolist() == [0, 1, 2, 3]
 
 
 def test_another_sort_of_labels_later() -> None:

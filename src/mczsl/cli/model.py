@@ -98,18 +98,26 @@ def learn(
     threads: options.Threads = None,
 ) -> None:
     """Teach a saved model more: old classes or new ones. Its old data is not needed."""
-    from mczsl.cli.samples import add_classes, in_model_order, model_labels, read_labelled
+    from mczsl.cli.samples import (
+        add_classes,
+        add_described,
+        in_model_order,
+        model_labels,
+        read_labelled,
+    )
     from mczsl.estimator.files import require_room
 
     if attributes and descriptions:
         raise ConfigError("--attributes and --descriptions: give one of the two")
     classifier = _load(model)
     require_room(out or model)
-    samples = read_labelled(data, labels)
+    samples = read_labelled(data, labels, classifier)
     X = in_model_order(classifier, samples.X, samples.columns, data)
     described = attributes or descriptions
     if described:
         add_classes(classifier, described)
+    else:
+        add_described(classifier, samples)
     _teach(classifier, X, model_labels(classifier, samples.labels), threads)
     classifier.save(out or model)
     _show_lesson(classifier, out or model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from mczsl import ZeroShotClassifier
     from mczsl.data.columns import Chooser
+
+_ENOUGH_ROWS = 10  # with fewer, each may well be of a class of its own
 
 
 class Labelled(NamedTuple):
@@ -56,43 +58,40 @@ class ClassFrame:
         )
 
 
-def read_labelled(path: Path, labels: Path | None) -> Labelled:
-    """Features with labels: from a file of their own, a column of the table, or an ``.npz``."""
-    from mczsl.data import load_dataset, npz, tables
+def read_labelled(
+    path: Path, labels: Path | None, model: ZeroShotClassifier | None = None
+) -> Labelled:
+    """Features with labels: from a file of their own, a column of the table, or an ``.npz``.
+
+    The names of the columns that the model knows help to tell a header from data.
+    """
+    from mczsl.data import npz, tables
     from mczsl.data.columns import of_questions, of_samples
 
+    known = _known_columns(model)
     if labels is not None:
         # Labels of its own, beside those of the file of labels, must not become a feature.
-        X, columns, _ = _features(path, of_questions((), 0))
+        X, columns, _ = _features(path, of_questions((), 0), known)
         return _paired(X, tables.read_labels(labels), labels, columns)
     if path.suffix.lower() == ".npy":
         raise DataError(f"{path}: has no room for labels; name a file of them with --labels")
     if path.suffix.lower() != ".npz":
-        table = tables.read_table(path, of_samples, named=True)
-        names = tables.label_texts(table.labels or [], f"{path}: labels")
-        if all(map(_is_measured, names)):
-            raise DataError(
-                f"{path}: its column of labels holds numbers such as {names[0]}, no labels; head "
-                "the column of labels 'label', or name a file of them with --labels"
-            )
+        table = tables.read_table(path, of_samples, named=True, known=known)
+        found = tables.with_truths_as_texts(table.labels or [])
+        names = tables.label_texts(found, f"{path}: labels")
+        _require_classes(path, names, table.guessed)
         return Labelled(table.numbers, names, columns=table.columns)
     members = npz.members(path)
     if "attributes" in members:
-        dataset = load_dataset(str(path))
-        names = [dataset.class_names[number] for number in dataset.labels]
-        return Labelled(
-            dataset.features,
-            names,
-            dict(zip(dataset.class_names, dataset.attributes, strict=True)),
-        )
+        return _whole_dataset(path)
     if "labels" not in members:
         present = ", ".join(sorted(members)) or "nothing"
         raise DataError(
             f"{path}: has no array 'labels' (found: {present}), so there is nothing to learn from; "
             "name a file of labels with --labels, or encode pictures that lie in class folders"
         )
-    found = tables.label_texts(members["labels"](), f"{path.name}: labels")
-    return _paired(_npz_features(path), found, path)
+    found = tables.with_truths_as_texts(members["labels"]())
+    return _paired(_npz_features(path), tables.label_texts(found, f"{path.name}: labels"), path)
 
 
 def read_questions(path: Path, model: ZeroShotClassifier) -> Questions:
@@ -100,8 +99,8 @@ def read_questions(path: Path, model: ZeroShotClassifier) -> Questions:
     from mczsl.data import npz
     from mczsl.data.columns import of_questions
 
-    known = getattr(model, "feature_names_in_", ())
-    X, columns, labels = _features(path, of_questions(set(known), model.n_features_in_))
+    known = _known_columns(model)
+    X, columns, labels = _features(path, of_questions(known, model.n_features_in_), known)
     files = None
     if path.suffix.lower() == ".npz":
         members = npz.members(path)
@@ -122,7 +121,7 @@ def in_model_order(
     model: ZeroShotClassifier, X: NDArray[Any], columns: tuple[str, ...] | None, path: Path
 ) -> NDArray[Any]:
     """The features as the model learned them, if both have names; else as they are."""
-    known = [name.strip() for name in getattr(model, "feature_names_in_", ())]
+    known = _known_columns(model)
     if not known or columns is None or list(columns) == known:
         return X
     if sorted(columns) != sorted(known):
@@ -185,10 +184,30 @@ def add_classes(model: ZeroShotClassifier, table: Path) -> list[Any]:
     return new
 
 
+def add_described(model: ZeroShotClassifier, samples: Labelled) -> None:
+    """Add the classes of the samples that the model does not know, but their own file describes."""
+    if samples.attributes is None or model.model_.semantics.source != "attributes":
+        return
+    labels = model_labels(model, list(samples.attributes))
+    rows = dict(zip(labels, samples.attributes.values(), strict=True))
+    asked = dict.fromkeys(model_labels(model, samples.labels))
+    unknown = asked.keys() - set(model.classes_.tolist())
+    new = {label: rows[label] for label in asked if label in unknown and label in rows}
+    if new:
+        model.add_classes(new, attributes=new)
+
+
 # ---------------------------------------------------------------- inside
 
 
-def _features(path: Path, choose: Chooser) -> tuple[NDArray[Any], tuple[str, ...] | None, Any]:
+def _known_columns(model: ZeroShotClassifier | None) -> list[str]:
+    """The names of the features that a model learned, if they had any."""
+    return [name.strip() for name in getattr(model, "feature_names_in_", ())]
+
+
+def _features(
+    path: Path, choose: Chooser, known: Collection[str]
+) -> tuple[NDArray[Any], tuple[str, ...] | None, Any]:
     """Numbers, their columns' names if they have any, and the labels if a column is chosen."""
     from mczsl.data import tables
 
@@ -198,8 +217,23 @@ def _features(path: Path, choose: Chooser) -> tuple[NDArray[Any], tuple[str, ...
         case ".npy":
             return tables.read_matrix(path), None, None
         case _:
-            table = tables.read_table(path, choose, named=False)
+            table = tables.read_table(path, choose, named=False, known=known)
             return table.numbers, table.columns, table.labels
+
+
+def _whole_dataset(path: Path) -> Labelled:
+    """Samples and classes of a dataset. What is to be learned needs no split into seen and not."""
+    from mczsl.data import arrays
+    from mczsl.data.checks import attribute_problems, class_name_problems, raise_first
+
+    parts = arrays.read(path)
+    X, numbers, names, rows = parts.features, parts.labels, parts.class_names, parts.attributes
+    if X is None or numbers is None or names is None or rows is None:
+        raise_first(parts.problems, f"{path}: ")
+        raise AssertionError("a part is missing without a word")
+    raise_first([*class_name_problems(names), *attribute_problems(rows, names)], f"{path}: ")
+    found = _paired(X, [names[number] for number in numbers], path)
+    return found._replace(attributes=dict(zip(names, rows, strict=True)))
 
 
 def _npz_features(path: Path) -> NDArray[Any]:
@@ -225,19 +259,37 @@ def _paired(
     return Labelled(X, labels, columns=columns)
 
 
-def _is_measured(label: str) -> bool:
-    """Whether a label is a number with a fraction: nobody names a class so."""
+def _require_classes(path: Path, labels: list[str], guessed: str | None) -> None:
+    """Refuse measurements and names of rows, which a wrong guess would take for classes."""
+    mend = "head the column of labels 'label', or name a file of them with --labels"
+    fractions = [_fraction(label) for label in labels]
+    if None not in fractions and any(fractions):  # a single whole one may be 5.0 as well
+        measured = labels[[bool(each) for each in fractions].index(True)]
+        raise DataError(
+            f"{path}: its {guessed or 'column of labels'} holds numbers such as {measured}, no "
+            f"labels; {mend if guessed else 'a label is a text or a whole number'}"
+        )
+    classes = len(set(labels))
+    if guessed and len(labels) >= _ENOUGH_ROWS and classes > 0.9 * len(labels):
+        raise DataError(
+            f"{path}: no column is headed 'label', and {guessed}, which would be it by its place, "
+            f"has {classes} different values in {len(labels)} rows, so it names no classes; {mend}"
+        )
+
+
+def _fraction(label: str) -> float | None:
+    """What a number has behind its point: nobody names a class so. None of any other text."""
     try:
-        return float(label) % 1 != 0
+        return float(label) % 1
     except ValueError:
-        return False
+        return None
 
 
 def _texts_if_any(values: list[Any], what: str) -> list[str]:
     """Labels as texts; that one is missing is no fault in rows that are to be recognised."""
-    from mczsl.data.tables import label_texts
+    from mczsl.data.tables import label_texts, with_truths_as_texts
 
-    plain = [str(each) if isinstance(each, bool) else each for each in values]
+    plain = with_truths_as_texts(values)
     texts = ["" if each is None or each != each else str(each).strip() for each in plain]
     found = iter(label_texts((each for each, text in zip(plain, texts, strict=True) if text), what))
     return [next(found) if text else "" for text in texts]

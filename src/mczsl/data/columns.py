@@ -30,6 +30,7 @@ class Columns(NamedTuple):
     label: int | None
     numbers: list[int]
     names: tuple[str, ...] | None
+    guessed: str | None = None  # which column is taken for the labels without being headed so
 
 
 class Table(NamedTuple):
@@ -38,6 +39,7 @@ class Table(NamedTuple):
     numbers: NDArray[np.float32]
     labels: list[Any] | None  # as they were found; see tables.label_texts
     columns: tuple[str, ...] | None  # the names of the columns of numbers
+    guessed: str | None = None  # as in Columns
 
 
 # From the headers, if there are any, and whether each column starts with a number.
@@ -67,13 +69,13 @@ def of_samples(header: Sequence[str] | None, numeric: Sequence[bool]) -> Columns
     place = _first_or_text(numeric)
     coordinate = _headed(header, {COORDINATE})
     if len(coordinate) == 1 and numeric[place]:
-        place = coordinate[0]
+        return _split(header, numeric, coordinate[0])
     if header and is_index(header[place]) and numeric[place]:
         raise DataError(
             f"its column {header[place]!r} counts the rows, and none is headed 'label'; head the "
             "column of labels so, or name a file of them with --labels"
         )
-    return _split(header, numeric, place)
+    return _split(header, numeric, place)._replace(guessed=column_name(place, header))
 
 
 def of_questions(features: Collection[str], width: int) -> Chooser:
@@ -108,6 +110,12 @@ def chosen(path: Path, choose: Callable[..., Choice], *about: Any) -> Choice:
         return choose(*about)
     except DataError as problem:
         raise DataError(f"{path}: {problem}") from None
+
+
+def column_name(place: int, header: Sequence[str] | None) -> str:
+    """A column as its file has it: by its header, or else by its place."""
+    name = header[place].strip() if header else ""
+    return f"column {name!r}" if name else f"column {place}"
 
 
 def is_index(name: str) -> bool:

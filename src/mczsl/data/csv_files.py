@@ -7,7 +7,7 @@ quoted line breaks, and have a header or not.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from mczsl.data.columns import (
     Columns,
     Table,
     chosen,
+    column_name,
     is_counted,
     is_index,
 )
@@ -29,9 +30,17 @@ from mczsl.data.convert import as_matrix
 from mczsl.data.files import reading
 from mczsl.errors import DataError
 
+_LARGEST = float(np.finfo(np.float32).max)
 
-def read_table(path: Path, choose: Chooser, named: bool) -> Table:
-    """Numbers and labels; ``named`` says that there must be labels, headed or not."""
+
+def read_table(
+    path: Path, choose: Chooser, named: bool, known: Collection[str] = frozenset()
+) -> Table:
+    """Numbers and labels; ``named`` says that there must be labels, headed or not.
+
+    ``known`` are names that the columns of numbers may have: even numbers, if they are there, are
+    a header then.
+    """
     header: list[str] | None = None
     columns: Columns | None = None
     labels: list[str] = []
@@ -43,7 +52,7 @@ def read_table(path: Path, choose: Chooser, named: bool) -> Table:
             where = f"{path}: row {len(rows)}"
             if not record:
                 raise DataError(f"{where} is a blank line; fill it in or drop it")
-            if number == 0 and _is_header(record, named):
+            if number == 0 and _is_header(record, named, set(known)):
                 header = record
                 continue
             if columns is None:
@@ -56,12 +65,13 @@ def read_table(path: Path, choose: Chooser, named: bool) -> Table:
                     f"{where} has {len(record)} columns, the rows before it {width}; every row "
                     "needs the same"
                 )
-            rows.append(_floats([record[place] for place in columns.numbers], delimiter, where))
+            rows.append(_floats(record, columns.numbers, delimiter, header, where))
             if columns.label is not None:
                 labels.append(record[columns.label])
     if columns is None:
         raise DataError(f"{path}: has no rows of numbers")
-    return Table(np.stack(rows), None if columns.label is None else labels, columns.names)
+    found = None if columns.label is None else labels
+    return Table(np.stack(rows), found, columns.names, columns.guessed)
 
 
 def _as_wide(header: list[str] | None, width: int, where: str) -> list[str] | None:
@@ -103,13 +113,16 @@ def _records(path: Path, delimiter: str) -> Iterator[list[str]]:
                 blank += 1
 
 
-def _is_header(record: list[str], named: bool) -> bool:
-    """Whether the first record names the columns: by no number at all, or by 0, 1, 2, ...
+def _is_header(record: list[str], named: bool, known: set[str]) -> bool:
+    """Whether the first record names the columns: by texts, by 0, 1, 2, ..., or as known.
 
     Where only some cells are numbers it is data with a fault, to be reported as such.
     """
     cells = [cell.strip() for cell in record]
     lowered = [cell.lower() for cell in cells]
+    others = set(cells) - known  # such as the header of a label or of an index
+    if known and known <= set(cells) and not any(map(_is_number, others)):
+        return True
     if named and lowered[0] in {"", *CLASS_HEADERS}:
         return True
     if LABEL_HEADERS & set(lowered[named:]):  # the first cell may be a class of such a name
@@ -135,24 +148,39 @@ def _is_number(cell: str) -> bool:
     return "_" not in cell
 
 
-def _floats(cells: list[str], delimiter: str, where: str) -> NDArray[np.float32]:
+def _floats(
+    record: list[str],
+    places: Sequence[int],
+    delimiter: str,
+    header: Sequence[str] | None,
+    where: str,
+) -> NDArray[np.float32]:
+    """The numbers at these places; what is wrong is named by the file's own column."""
+    cells = [record[place] for place in places]
     try:
         if "_" in "".join(cells):  # float("1_0") is 10 to Python, but to nobody who writes CSV
             raise ValueError
         return as_matrix([float(cell) for cell in cells], where)
-    except ValueError as problem:
-        if isinstance(problem, DataError):
-            raise
-    values = []
-    for column, cell in enumerate(cells):
-        text = cell.strip()
-        if "," in text and delimiter == ",":
-            raise DataError(
-                f"{where}, column {column}: {text!r} may be a decimal comma or a thousands mark; "
-                "write a decimal point, or separate the columns by ';'"
-            )
-        if not _is_number(text):
-            found = "is empty" if not text else f"is {text!r}"
-            raise DataError(f"{where}, column {column} {found}; every cell must be a number")
-        values.append(float(text.replace(",", ".")))
-    return as_matrix(values, where)
+    except ValueError:  # also a DataError of numbers that are too large
+        columns = [column_name(place, header) for place in places]
+        found = zip(cells, columns, strict=True)
+        return np.array(
+            [_float(cell.strip(), delimiter, f"{where}, {column}") for cell, column in found],
+            dtype=np.float32,
+        )
+
+
+def _float(text: str, delimiter: str, where: str) -> float:
+    """One number, which may have a decimal comma where that is unambiguous."""
+    if "," in text and delimiter == ",":
+        raise DataError(
+            f"{where}: {text!r} may be a decimal comma or a thousands mark; write a decimal "
+            "point, or separate the columns by ';'"
+        )
+    if not _is_number(text):
+        found = "is empty" if not text else f"is {text!r}"
+        raise DataError(f"{where} {found}; every cell must be a number")
+    number = float(text.replace(",", "."))
+    if _LARGEST < abs(number) < float("inf"):
+        raise DataError(f"{where}: {text} is too large for 32-bit numbers; scale the values down")
+    return number

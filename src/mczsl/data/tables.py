@@ -6,7 +6,7 @@ quoted line breaks, and have a header or not. Parquet needs the extra ``tables``
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -59,14 +59,17 @@ def read_classes(path: Path) -> tuple[list[str], Table]:
     return label_texts(table.labels or [], f"{path}: class names"), table
 
 
-def read_table(path: Path, choose: Chooser, named: bool) -> Table:
+def read_table(
+    path: Path, choose: Chooser, named: bool, known: Collection[str] = frozenset()
+) -> Table:
     """A CSV or parquet file, whose columns ``choose`` tells apart.
 
-    ``named`` says that one of them must hold labels, which helps to tell a header from data.
+    ``named`` says that one of them must hold labels, and ``known`` what the others may be called;
+    both help to tell a header from data.
     """
     if _suffix(path) == ".parquet":
         return _parquet_table(path, choose)
-    return csv_files.read_table(path, choose, named)
+    return csv_files.read_table(path, choose, named, known)
 
 
 def read_labels(path: Path) -> list[str]:
@@ -76,11 +79,12 @@ def read_labels(path: Path) -> list[str]:
     """
     match _suffix(path):
         case ".npy":
-            return label_texts(read_npy(path), path.name)
+            return label_texts(with_truths_as_texts(read_npy(path)), path.name)
         case ".parquet":
             table = _parquet(path)
             column = chosen(path, label_column, table.column_names)
-            return label_texts(table.column(column).to_pylist(), path.name)
+            labels = with_truths_as_texts(table.column(column).to_pylist())
+            return label_texts(labels, path.name)
         case ".txt":
             with reading(path, "save it as UTF-8 text"):
                 lines = path.read_text(encoding="utf-8-sig").rstrip().splitlines()
@@ -94,6 +98,13 @@ def read_npy(path: Path) -> NDArray[Any]:
     with reading(path, "save plain numbers or texts with numpy.save"):
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
         return array
+
+
+def with_truths_as_texts(labels: Any) -> Any:
+    """Labels with true and false as CSV has them; elsewhere they are more likely a mask."""
+    if isinstance(labels, np.ndarray):
+        return labels.astype(str) if labels.dtype == np.bool_ else labels
+    return [str(each) if isinstance(each, bool) else each for each in labels]
 
 
 def label_texts(values: Iterable[Any], what: str) -> list[str]:
@@ -170,11 +181,12 @@ def _parquet_table(path: Path, choose: Chooser) -> Table:
     labels = None if columns.label is None else table.column(columns.label).to_pylist()
     with reading(path, "store every column as plain numbers"):
         if kept.num_columns == 1 and "list" in str(kept.schema[0].type):
-            return Table(as_matrix(kept.column(0).to_pylist(), path.name), labels, None)
+            matrix = as_matrix(kept.column(0).to_pylist(), path.name)
+            return Table(matrix, labels, None, columns.guessed)
         numbers = [
             as_matrix(kept.column(place).to_numpy(), f"{path.name}: column {name!r}")
             for place, name in enumerate(kept.column_names)
         ]
     if not numbers:
         raise DataError(f"{path}: has no columns of numbers")
-    return Table(np.stack(numbers, axis=1), labels, columns.names)
+    return Table(np.stack(numbers, axis=1), labels, columns.names, columns.guessed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from mczsl.errors import ConfigError, DataError, MczslError
 from mczsl.estimator import files
-from mczsl.estimator.describe import Descriptions, add_described, add_unknown
+from mczsl.estimator.describe import Descriptions, add_described, add_new, add_unknown
 from mczsl.estimator.inputs import (
     as_features,
     as_names,
@@ -139,8 +139,12 @@ class ZeroShotClassifier(Brief, ClassifierMixin, BaseEstimator):  # type: ignore
             model = new_model(self, said, labels, X.shape[1])
         else:
             known = adapted(self.model_, self)
-            classes = add_unknown(known.classes, known.semantics, said, labels)
+            classes = known.classes
+            if known.described is not None:  # it is None of a pickle from before
+                classes = add_new(classes, known.semantics, said, known.described)
+            classes = add_unknown(classes, known.semantics, said, labels)
             model = known.with_classes(classes)
+        model = replace(model, described=said.digests())
         places = model.classes.find(labels).numpy()[inverse]
         fraction = share("validation_fraction", self.validation_fraction)
         model = yield from teach(model, X, places, fraction)
@@ -283,7 +287,7 @@ class ZeroShotClassifier(Brief, ClassifierMixin, BaseEstimator):  # type: ignore
         license = license if license is not None else getattr(self, "license_", "unknown")
         model = with_memory_size(self.fitted_model("save"), self)
         files.save(model, self, Path(path), license)
-        self.model_ = model  # what is in the folder
+        self.model_, self.license_ = model, license  # what is in the folder
 
     @classmethod
     def load(cls, path: str | Path, device: str = "cpu") -> ZeroShotClassifier:
@@ -339,4 +343,4 @@ class ZeroShotClassifier(Brief, ClassifierMixin, BaseEstimator):  # type: ignore
     ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         zeros: list[int] = []
         yield from model.scores(X, places, zeros)
-        warn_of_zeros(zeros, "it resembles no class, so all candidates score alike")
+        warn_of_zeros(zeros, "it resembles no class, so its answer says nothing")

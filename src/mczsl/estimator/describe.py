@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 
 from mczsl.data.checks import check_attributes
 from mczsl.data.convert import as_matrix
-from mczsl.encoders.text import CallableEncoder, load_encoder, require_same_encoder
 from mczsl.errors import ConfigError, DataError
 from mczsl.estimator.classes import CODE_WIDTH, ClassTable, one_hot_codes
 from mczsl.estimator.frames import (
@@ -26,9 +26,12 @@ from mczsl.estimator.frames import (
 )
 from mczsl.estimator.inputs import WrongType, as_names
 from mczsl.estimator.labels import Label, kind_of
+from mczsl.estimator.reading import as_encoder, require_reader
 
 if TYPE_CHECKING:
     from mczsl.encoders.text import TextEncoder
+
+_SET_BACK = "set it back, or call fit to begin anew"
 
 
 @dataclass(frozen=True)
@@ -120,8 +123,21 @@ class Descriptions:
         for label, text in zip(labels, values, strict=True):
             if not isinstance(text, str):
                 raise DataError(f"{what}: that of class {label!r} is {cut(text)}, not a text")
-        require_same_encoder(self.text_encoder, semantics.encoder or "")
+        require_reader(self.text_encoder, semantics.encoder or "")
         return self.text_encoder.encode(values)
+
+    def digests(self) -> dict[Label, bytes]:
+        """A short hash of what is said of each class, to tell later whether that has changed."""
+        names = self.names
+        if names is None:
+            return {}
+        if self.texts is None or isinstance(self.texts, SavedClasses):
+            said = [row.tobytes() for row in self.rows(names, self.semantics())]
+        else:
+            texts = self._selected(names, Semantics("descriptions"))
+            said = [str(text).encode(errors="surrogatepass") for text in texts]
+        hashes = [hashlib.blake2b(each, digest_size=8).digest() for each in said]
+        return dict(zip(names, hashes, strict=True))
 
     def _given(self) -> tuple[str, Any]:
         if self.attributes is not None:
@@ -179,6 +195,36 @@ def add_described(
     return table.with_classes(labels, attributes)
 
 
+def add_new(
+    table: ClassTable, semantics: Semantics, said: Descriptions, before: Mapping[Label, bytes]
+) -> ClassTable:
+    """A table that also knows what was not said before; what it knows already cannot change.
+
+    Only what is said anew counts: a class may have been removed since, or described by other means.
+    """
+    changed = [label for label, digest in said.digests().items() if before.get(label) != digest]
+    if not changed:
+        return table
+    source = said.semantics().source
+    if source != semantics.source:
+        raise ConfigError(
+            f"class_{source}: the known classes have {semantics.source.replace('one-hot', 'none')}"
+            f", and others cannot be compared with them; {_SET_BACK}"
+        )
+    rows = said.rows(as_names(changed, f"the names in class_{source}", table.kind), semantics)
+    unknown = []
+    for place, label in enumerate(changed):
+        if label not in table.places:
+            unknown.append(place)
+        elif not _alike(table, label, rows[place]):
+            raise ConfigError(
+                f"class_{source}: class {label!r} is described in another way than the model "
+                f"learned it by; {_SET_BACK}, or use remove_classes and add_classes"
+            )
+    new = [changed[place] for place in unknown]
+    return add_described(table, new, rows[unknown]) if new else table
+
+
 def add_unknown(
     table: ClassTable, semantics: Semantics, said: Descriptions, labels: Sequence[Label]
 ) -> ClassTable:
@@ -195,21 +241,6 @@ def add_unknown(
     return table
 
 
-def as_encoder(encoder: Any) -> TextEncoder:
-    """A text encoder from its name, an encoder itself, or any function from texts to numbers."""
-    if isinstance(encoder, str):
-        return load_encoder(encoder)
-    if hasattr(encoder, "encode") and hasattr(encoder, "identity"):
-        return encoder  # type: ignore[no-any-return]
-    if callable(encoder):
-        name = getattr(encoder, "__qualname__", type(encoder).__qualname__)
-        return CallableEncoder(encoder, f"{encoder.__module__}.{name}")
-    raise ConfigError(
-        f"text_encoder: {encoder!r} is neither the name of an encoder nor a function from texts "
-        "to numbers"
-    )
-
-
 def _require_described(table: ClassTable, labels: Sequence[Label], semantics: Semantics) -> None:
     missing = [label for label in labels if label not in table.places]
     if not missing:
@@ -224,6 +255,13 @@ def _require_described(table: ClassTable, labels: Sequence[Label], semantics: Se
         f"y: class {missing[0]!r}{others} has samples but no {semantics.source}; describe it in "
         f"class_{semantics.source} (--{semantics.source}), or with add_classes (add-class) first"
     )
+
+
+def _alike(table: ClassTable, label: Label, row: NDArray[np.float32]) -> bool:
+    """Whether a known class is described so, up to the rounding of a text encoder."""
+    known = table.attributes[table.places[label]].numpy()
+    scale = float(np.abs(known).max())
+    return row.shape == known.shape and bool(np.allclose(row, known, rtol=1e-3, atol=1e-4 * scale))
 
 
 def _as_table(rows: Any, labels: Sequence[Label]) -> NDArray[np.float32]:

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +21,7 @@ from mczsl.data.checks import check_attributes
 from mczsl.errors import ConfigError, StorageError
 from mczsl.estimator.card import CARD, write_card
 from mczsl.estimator.classes import ClassTable
-from mczsl.estimator.describe import SavedClasses, Semantics
+from mczsl.estimator.describe import Descriptions, SavedClasses, Semantics
 from mczsl.estimator.labels import as_labels
 from mczsl.estimator.lessons import Lesson
 from mczsl.estimator.model import Model, Origin
@@ -108,6 +108,7 @@ def load(folder: Path, device: str) -> tuple[Model, dict[str, Any], dict[str, An
     if values.source != "one-hot":
         rows = zip(model.classes.labels, model.classes.attributes.numpy(), strict=True)
         known = SavedClasses(dict(rows), model.semantics)
+        model = replace(model, described=Descriptions(known).digests())
         parameters[f"class_{values.source}"] = known
     learned: dict[str, Any] = {"n_features_in_": values.features, "license_": values.license}
     if values.feature_names is not None:

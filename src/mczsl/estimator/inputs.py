@@ -20,6 +20,9 @@ Rows = NDArray[np.int64]
 _SMALLEST, _LARGEST = 1e-9, 1e15
 # Fewer rows or columns say nothing about a column's scale; more rows than these say nothing new.
 _FEWEST_ROWS, _MOST_ROWS, _FEWEST_COLUMNS = 20, 4096, 3
+# The squared length of the mean of rows of unit length: 1 if all are alike. Measured as they come:
+# wine 0.997, breast cancer 0.995, iris 0.956, digits 0.585.
+_ONE_DIRECTION = 0.98
 
 
 class WrongType(DataError, TypeError):
@@ -65,6 +68,9 @@ def as_targets(y: Any) -> Any:
     if isinstance(y, np.ma.MaskedArray) and y.mask.any():
         raise DataError(f"y, position {np.argmax(y.mask)}: is masked; every sample needs a label")
     labels: NDArray[Any] = np.asarray(y)
+    if isinstance(y, list | tuple) and labels.ndim == 1 and len(set(map(type, y))) > 1:
+        labels = np.empty(len(y), dtype=object)  # NumPy would have made texts of NaN and numbers
+        labels[:] = y
     if labels.dtype == object and labels.ndim == 1:
         for at, label in enumerate(labels):
             if not isinstance(label, str):
@@ -123,22 +129,34 @@ def warn_of_zeros(rows: Rows | Sequence[int], what_happens: str) -> None:
         warnings.warn(f"X: row {rows[0]} is all zeros{count}; {what_happens}", stacklevel=4)
 
 
-def warn_of_scale(rows: NDArray[np.float32]) -> None:
-    """Tell of a column that outweighs all the others: rows are compared by angle."""
-    if len(rows) < _FEWEST_ROWS or rows.shape[1] < _FEWEST_COLUMNS:
+def warn_of_scale(rows: NDArray[np.float32], classes: int) -> None:
+    """Tell of what makes angles useless to tell so many classes apart, the worst of it.
+
+    That is a column that outweighs all the others, or features that lie far from zero.
+    """
+    if len(rows) < _FEWEST_ROWS:
         return
-    some = rows[:: -(-len(rows) // _MOST_ROWS)]
-    squares = np.square(some, dtype=np.float64)
-    lengths = squares.sum(axis=1, keepdims=True)
-    shares = np.divide(squares, lengths, out=squares, where=lengths > 0).mean(axis=0)
+    some = rows[:: -(-len(rows) // _MOST_ROWS)].astype(np.float64)
+    lengths = np.linalg.norm(some, axis=1, keepdims=True)
+    units = np.divide(some, lengths, out=some, where=lengths > 0)
+    shares = np.einsum("ij,ij->j", units, units) / len(units)
     largest = int(shares.argmax())
-    if shares[largest] > 0.5:
-        warnings.warn(
-            f"X: column {largest} makes up {shares[largest]:.0%} of the rows' squared length, so "
-            "the others hardly count; bring the columns to one scale, for example with "
-            "make_pipeline(StandardScaler(), ZeroShotClassifier(...))",
-            stacklevel=4,
+    if shares[largest] > 0.5 and len(shares) >= _FEWEST_COLUMNS:
+        fault = (
+            f"column {largest} makes up {shares[largest]:.0%} of the rows' squared length, so the "
+            "others hardly count; bring the columns to one scale"
         )
+    elif classes > 1 and np.square(units.mean(axis=0)).sum() > _ONE_DIRECTION:
+        fault = (
+            "all rows point nearly the same way, so angles hardly tell them apart; centre the "
+            "columns"
+        )
+    else:
+        return
+    warnings.warn(
+        f"X: {fault}, for example with make_pipeline(StandardScaler(), ZeroShotClassifier(...))",
+        stacklevel=4,
+    )
 
 
 def held_back(places: Rows, share: float, generator: np.random.Generator) -> NDArray[np.bool_]:

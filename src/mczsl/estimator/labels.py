@@ -56,10 +56,16 @@ def kind_of(label: Label) -> Kind:
     return "whole numbers" if isinstance(label, int) else "texts"
 
 
-def as_labels(values: Iterable[object], where: str, kind: Kind | None = None) -> list[Label]:
-    """Labels that are all of one kind, which may be given."""
-    labels = [as_label(value, f"{where}, position {at}") for at, value in enumerate(values)]
-    for at, label in enumerate(labels):
+def as_labels(
+    values: Iterable[object],
+    where: str,
+    kind: Kind | None = None,
+    positions: Iterable[int] | None = None,
+) -> list[Label]:
+    """Labels that are all of one kind, which may be given; they may stem from other positions."""
+    placed = list(enumerate(values) if positions is None else zip(positions, values, strict=True))
+    labels = [as_label(value, f"{where}, position {at}") for at, value in placed]
+    for (at, _), label in zip(placed, labels, strict=True):
         kind = kind or kind_of(label)
         if kind_of(label) != kind:
             raise DataError(
@@ -77,8 +83,10 @@ def factorise(y: NDArray[Any], kind: Kind | None) -> tuple[list[Label], NDArray[
         order = sorted(first)
         place = {first[label]: at for at, label in enumerate(order)}
         return order, np.array([place[number] for number in numbers], dtype=np.int64)
-    found, inverse = np.unique(y, return_inverse=True)
-    return as_labels(found.tolist(), "y", kind), inverse.reshape(-1).astype(np.int64)
+    _, places, inverse = np.unique(y, return_index=True, return_inverse=True)
+    places.sort()  # so that a fault is told where it comes up first
+    labels = as_labels(y[places].tolist(), "y", kind, places.tolist())
+    return sorted(labels), inverse.reshape(-1).astype(np.int64)
 
 
 def as_array(labels: Sequence[Label]) -> NDArray[Any]:

@@ -18,6 +18,7 @@ from torch import Tensor
 from mczsl.estimator.classes import ClassTable
 from mczsl.estimator.describe import Semantics
 from mczsl.estimator.inputs import usable_rows
+from mczsl.estimator.labels import Label
 from mczsl.estimator.lessons import Lesson
 from mczsl.evaluation.calibration import build_method
 from mczsl.evaluation.metrics import mean_accuracy, per_class_accuracy
@@ -55,6 +56,7 @@ class Model:
     semantics: Semantics
     features: int
     lessons: tuple[Lesson, ...] = ()
+    described: Mapping[Label, bytes] | None = None  # hashes of what was said at the last lesson
     _scorers: dict[tuple[int, ...] | None, Scorer] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -63,5 +63,5 @@ def _usable(
         name = model.classes.labels[lost[0]]
         raise DataError(f"X: class {name!r} has only all-zero rows; extract its features again")
     if not model.lessons:  # later it is too late to scale anything
-        warn_of_scale(X)
+        warn_of_scale(X, len(np.unique(places)))
     return X, usable
