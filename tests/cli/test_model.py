@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mczsl import ZeroShotClassifier
+from mczsl import ZeroShotClassifier, storage
 from tests.cli.commands import SETTINGS, Run, named_for, rows_of
 from tests.estimator.animals import NAMES, QUICK, TABLE, quick, seen_of
 from tests.forked import start_command, wait_until
@@ -411,6 +411,23 @@ def test_a_signal_stops_training_and_saves_nothing(
     assert process.exitcode == 128 + number, output("stderr")
     assert "nothing was saved" in output("stderr")
     assert not out.exists()
+
+
+def test_what_two_commands_add_at_the_same_time_adds_up(saved: Path, files: Path) -> None:
+    attributes = ",".join(map(str, TABLE[0]))
+    with storage.locked(saved):  # both wait here, with the model not loaded yet
+        commands = {}
+        for name in ("one", "two"):
+            words = ("add-class", str(saved), name, f"--attributes={attributes}")
+            commands[name] = start_command(files / name, *words)
+        for name, process in commands.items():
+            told = files / name / "stderr"
+            wait_until(lambda told=told: told.exists() and "waiting" in told.read_text(), process)
+            assert process.is_alive(), told.read_text()
+    for process in commands.values():
+        process.join()
+        assert process.exitcode == 0
+    assert {"one", "two"} <= set(ZeroShotClassifier.load(saved).unseen_classes_)
 
 
 def test_commands_run_without_a_terminal_and_home(saved: Path, files: Path) -> None:

@@ -109,17 +109,18 @@ def learn(
 
     if attributes and descriptions:
         raise ConfigError("--attributes and --descriptions: give one of the two")
-    classifier = _load(model)
-    require_room(out or model)
-    samples = read_labelled(data, labels, classifier)
-    X = in_model_order(classifier, samples.X, samples.columns, data)
-    described = attributes or descriptions
-    if described:
-        add_classes(classifier, described)
-    else:
-        add_described(classifier, samples)
-    _teach(classifier, X, model_labels(classifier, samples.labels), threads)
-    classifier.save(out or model)
+    with _alone(out or model):
+        classifier = _load(model)
+        require_room(out or model)
+        samples = read_labelled(data, labels, classifier)
+        X = in_model_order(classifier, samples.X, samples.columns, data)
+        described = attributes or descriptions
+        if described:
+            add_classes(classifier, described)
+        else:
+            add_described(classifier, samples)
+        _teach(classifier, X, model_labels(classifier, samples.labels), threads)
+        classifier.save(out or model)
     _show_lesson(classifier, out or model)
 
 
@@ -142,15 +143,16 @@ def add_class(
         raise ConfigError("name one class, or give a file of classes with --table")
     if table is not None and (attributes, description) != (None, None):
         raise ConfigError("--table: the file describes the classes; name one class to do it here")
-    classifier = _load(model)
-    if table is not None:
-        added = add_classes(classifier, table)
-    else:
-        added = model_labels(classifier, [name or ""])
-        numbers = None if attributes is None else [_numbers(attributes)]
-        texts = None if description is None else [description]
-        classifier.add_classes(added, attributes=numbers, descriptions=texts)
-    classifier.save(out or model)
+    with _alone(out or model):
+        classifier = _load(model)
+        if table is not None:
+            added = add_classes(classifier, table)
+        else:
+            added = model_labels(classifier, [name or ""])
+            numbers = None if attributes is None else [_numbers(attributes)]
+            texts = None if description is None else [description]
+            classifier.add_classes(added, attributes=numbers, descriptions=texts)
+        classifier.save(out or model)
     print(f"{printable(str(out or model))}: {len(added)} new, {len(classifier.classes_)} classes")
 
 
@@ -171,7 +173,7 @@ def predict(
     """
     from mczsl.cli.predictions import accuracy_line, as_csv, as_json_lines
     from mczsl.cli.samples import model_labels, read_questions
-    from mczsl.storage import write_atomically
+    from mczsl.storage import write_output
 
     classifier = _load(model)
     _use_threads(threads)
@@ -184,7 +186,7 @@ def predict(
     if out is None:
         sys.stdout.write(text)
     else:
-        write_atomically(out, text.encode())
+        write_output(out, text.encode())
     if asked.labels is not None:
         true = model_labels(classifier, asked.labels)
         line = accuracy_line(labels[:, 0], true, set(classifier.classes_.tolist()))
@@ -234,6 +236,18 @@ def export_onnx(
 
 
 # ---------------------------------------------------------------- inside
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """From loading to saving, so that what two commands teach a model at a time adds up."""
+    from mczsl import storage
+
+    def tell() -> None:
+        print(f"mczsl: waiting until another command is done with {folder}", file=sys.stderr)
+
+    with storage.locked(folder, tell):
+        yield
 
 
 def _load(folder: Path) -> ZeroShotClassifier:
