@@ -414,19 +414,19 @@ def test_a_signal_stops_training_and_saves_nothing(
 
 
 def test_what_two_commands_add_at_the_same_time_adds_up(saved: Path, files: Path) -> None:
-    attributes = ",".join(map(str, TABLE[0]))
     with storage.locked(saved):  # both wait here, with the model not loaded yet
         commands = {}
-        for name in ("one", "two"):
+        for number, name in enumerate(("one", "two"), start=1):
+            attributes = ",".join(map(str, TABLE[0] + number))
             words = ("add-class", str(saved), name, f"--attributes={attributes}")
             commands[name] = start_command(files / name, *words)
         for name, process in commands.items():
             told = files / name / "stderr"
             wait_until(lambda told=told: told.exists() and "waiting" in told.read_text(), process)
             assert process.is_alive(), told.read_text()
-    for process in commands.values():
+    for name, process in commands.items():
         process.join()
-        assert process.exitcode == 0
+        assert process.exitcode == 0, (files / name / "stderr").read_text()
     assert {"one", "two"} <= set(ZeroShotClassifier.load(saved).unseen_classes_)
 
 
