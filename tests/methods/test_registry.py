@@ -46,6 +46,13 @@ def test_the_method_of_a_file_is_known_from_then_on(own: Path) -> None:
     assert subprocess.run([sys.executable, "-c", known, name]).returncode == 0
 
 
+def test_a_file_may_import_others_beside_it(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    (own.parent / "helper_of_own.py").write_text("NUMBER = 3\n")
+    own.write_text("from helper_of_own import NUMBER\n" + own.read_text() + "    number = NUMBER\n")
+    assert get_method(use_method(str(own))).number == 3
+
+
 def test_without_being_named_a_file_is_never_run(own: Path) -> None:
     for text in (str(own), f"{own}:own"):
         with pytest.raises(ConfigError, match="unknown method"):

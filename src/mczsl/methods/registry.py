@@ -133,6 +133,9 @@ def _load(info: MethodInfo) -> None:
     assert spec is not None
     assert spec.loader is not None
     module = sys.modules[info.module] = importlib.util.module_from_spec(spec)
+    beside = str(info.path.parent)
+    if beside not in sys.path:
+        sys.path.append(beside)  # the file may import others beside it, as a script may
     try:
         spec.loader.exec_module(module)
     except MczslError:

@@ -16,7 +16,13 @@ from mczsl.methods import available_methods
 
 _PACKAGE = Path(mczsl.__file__).parent
 # What these do to a result is in the data's fingerprint, or is nothing.
-_WITHOUT_EFFECT = ("mczsl.data", "mczsl.encoders", "mczsl.errors", "mczsl.storage")
+_WITHOUT_EFFECT = (
+    "mczsl.data",
+    "mczsl.encoders",
+    "mczsl.errors",
+    "mczsl.storage",
+    "mczsl.runs.code_version",
+)
 
 
 @cache
