@@ -63,7 +63,7 @@ def save(folder: Path, kind: str, stored: Stored) -> None:
     }
     manifest["sha256"] = _own_digest(manifest)
     content = json.dumps(manifest, indent=1, allow_nan=False).encode()
-    _make_folder(folder)
+    _make_folder_of(folder / MANIFEST)
     with locked(folder):  # or another save would take the new weights for old ones
         write_atomically(folder / weights, blob)
         write_atomically(folder / MANIFEST, content)
@@ -159,7 +159,7 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that it is whole or not there, even if power fails in the middle."""
-    _make_folder(path.parent)
+    _make_folder_of(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
     try:
         # With the permissions that any new file gets here, or with those of the old one.
@@ -192,11 +192,11 @@ def write_output(path: Path, content: bytes) -> None:
         raise StorageError(f"{path}: cannot be written: {why_not_written(error)}") from error
 
 
-def _make_folder(folder: Path) -> None:
+def _make_folder_of(path: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StorageError(f"{folder}: cannot be written: {why_not_written(error)}") from error
+        raise StorageError(f"{path}: cannot be written: {why_not_written(error)}") from error
 
 
 def why_not_written(error: OSError) -> str:
